@@ -1,0 +1,54 @@
+"""onkel: online kernel learning from unlimited streams, row by row, in constant memory."""
+
+from importlib import import_module
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onkel.evaluate import prequential as prequential
+    from onkel.kernels import additive_chi2 as additive_chi2
+    from onkel.kernels import cauchy as cauchy
+    from onkel.kernels import gaussian as gaussian
+    from onkel.kernels import laplacian as laplacian
+    from onkel.kernels import linear as linear
+    from onkel.kernels import polynomial as polynomial
+    from onkel.recipes import Learner as Learner
+    from onkel.recipes import fogd as fogd
+    from onkel.recipes import make_learner as make_learner
+    from onkel.recipes import nogd as nogd
+    from onkel.recipes import norma as norma
+    from onkel.recipes import ogd as ogd
+    from onkel.recipes import passive_aggressive as passive_aggressive
+    from onkel.recipes import perceptron as perceptron
+    from onkel.recipes import recipe as recipe
+    from onkel.recipes import rks as rks
+    from onkel.sklearn_api import FeatureMapTransformer as FeatureMapTransformer
+    from onkel.sklearn_api import KernelClassifier as KernelClassifier
+    from onkel.sklearn_api import KernelRegressor as KernelRegressor
+    from onkel.streams import open_stream as open_stream
+
+_HOMES = {
+    "kernels": ["additive_chi2", "cauchy", "gaussian", "laplacian", "linear", "polynomial"],
+    "recipes": [
+        "Learner", "fogd", "make_learner", "nogd", "norma", "ogd", "passive_aggressive", "perceptron", "recipe", "rks",
+    ],
+    "sklearn_api": ["FeatureMapTransformer", "KernelClassifier", "KernelRegressor"],
+    "streams": ["open_stream"],
+    "evaluate": ["prequential"],
+}  # fmt: skip
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [*sorted(_HOME), "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for: ``import onkel`` alone costs almost nothing."""
+    if name == "__version__":
+        return _version("onkel")
+    if name not in _HOME:
+        raise AttributeError(f"module 'onkel' has no attribute {name!r}")
+    return getattr(import_module(f"onkel.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""Budgets: which rows a kernel expansion keeps."""

@@ -1,0 +1,29 @@
+"""Budgets that keep every row until their arrays are full; what happens then is up to the caller."""
+
+from typing import Any, NamedTuple
+
+from onkel.budgets.verbs import admit
+from onkel.support import place
+
+
+class Unbounded(NamedTuple):
+    """Keep every candidate; the arrays are doubled when they are full."""
+
+    first_capacity: int
+
+
+class Handover(NamedTuple):
+    """Keep every candidate; when the arrays are full, the expansion becomes a linear model of that rank."""
+
+    rank: int
+    cut: float
+
+
+@admit.of(Unbounded, Handover)
+def _(budget: Any, kernel: Any, support: Any, block: Any, candidate: Any) -> bool:
+    slot = support.count[0]
+    if slot == support.sizes.shape[0]:
+        return False
+    place(support, slot, block, candidate)
+    support.count[0] = slot + 1
+    return True

@@ -1,0 +1,90 @@
+"""What a person sees: a progress line while it learns, a table at the end."""
+
+import sys
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from onkel.evaluate import Tally
+
+SHOWN = {
+    "mistakes": "mistakes",
+    "mistake_rate": "mistake rate",
+    "log_loss": "log-loss",
+    "auc_window": "AUC, last 1,000 rows",
+    "mse": "MSE",
+    "rmse": "RMSE",
+    "mae": "MAE",
+}
+
+
+class Display:
+    """A progress line on standard error, only where that is a terminal."""
+
+    def __init__(self, rows: int | None, quiet: bool) -> None:
+        self.rows, self.start = rows, perf_counter()
+        self.console = Console(stderr=True)
+        shown = self.console.is_terminal and not quiet
+        self.live = Live(console=self.console, refresh_per_second=8, transient=True) if shown else None
+
+    def __enter__(self) -> "Display":
+        if self.live is not None:
+            self.live.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self.live is not None:
+            self.live.__exit__(*error)
+
+    def update(self, tally: Tally) -> None:
+        """Show where the stream is."""
+        if self.live is not None:
+            self.live.update(Text(progress_line(tally, self.rows, perf_counter() - self.start)))
+
+    @staticmethod
+    def table(report: dict[str, Any], classes: Any) -> None:
+        """The report as a short table on standard output."""
+        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+        for name, value in summary(report, classes):
+            table.add_row(name, value)
+        Console(file=sys.stdout, highlight=False).print(table)
+
+
+def progress_line(tally: Tally, rows: int | None, seconds: float) -> str:
+    """Rows, rows per second, error so far, error in the last window."""
+    of = f" of {rows:,}" if rows else ""
+    name = "MSE" if tally.task == "regression" else "error"
+    rate = tally.rows / max(seconds, 1e-9)
+    recent, so_far = error_text(tally.task, tally.window_error), error_text(tally.task, tally.error)
+    return f"{tally.rows:,}{of} rows  {rate:,.0f} rows/s  {name} {so_far}  last {tally.window:,}: {recent}"
+
+
+def error_text(task: str, error: float) -> str:
+    """A mistake rate in percent, or a number."""
+    return f"{error:.6g}" if task == "regression" else f"{100 * error:.2f} %"
+
+
+def summary(report: dict[str, Any], classes: Any) -> list[tuple[str, str]]:
+    """Names and values of the table."""
+    changed = ", ".join(f"{k}={v}" for k, v in report["parameters"].items() if v is not None)
+    kind = report["task"] if classes is None else f"{report['task']}, {len(classes)} classes"
+    lines = [("learner", report["learner"]), ("parameters", changed), ("task", kind), ("rows", f"{report['rows']:,}")]
+    for key, name in SHOWN.items():
+        if report.get(key) is not None:
+            lines.append((name, shown(key, report[key])))
+    lines.append(("rows per second", f"{report['rows_per_second']:,.0f}"))
+    lines.append(("model", f"{report['model_bytes'] / 1024:,.0f} KiB"))
+    test = report.get("test", {})
+    lines += [(f"test {name}", shown(key, test[key])) for key, name in SHOWN.items() if test.get(key) is not None]
+    return lines
+
+
+def shown(key: str, value: Any) -> str:
+    """A value as it appears in the table."""
+    if key == "mistakes":
+        return f"{value:,}"
+    return f"{100 * value:.2f} %" if key == "mistake_rate" else f"{value:.5g}"

@@ -1,0 +1,50 @@
+"""``onkel``: parse the command line, run the command, turn every expected error into one sentence and exit code 2."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import onkel
+from onkel.cli import run
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one sentence."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UsageError(message[:1].upper() + message[1:].rstrip(".") + f". See `{self.prog} --help`.")
+
+
+class UsageError(ValueError):
+    """A command line that cannot be understood."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    top = Parser(prog="onkel", description="Online kernel learning from streams, row by row, in constant memory.")
+    top.add_argument("--version", action="version", version=f"onkel {onkel.__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    run.add_to(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns its exit code."""
+    try:
+        options = parser().parse_args(arguments)
+        options.run(options)
+    except (ValueError, OSError, MemoryError) as error:
+        print(f"onkel: {_sentence(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("onkel: stopped.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for a model of this size."
+    return " ".join(str(error).split())

@@ -1,0 +1,234 @@
+"""Verbs, compiled code and its cache: the only file that talks to Numba's compiler.
+
+A *verb* is a function whose implementation is chosen by the type of its first argument, in plain Python and in
+compiled code alike. Small pieces are *light* (always inlined); vector kernels are *heavy* (a call of their own, which
+takes flat arrays and numbers). An *entry point* is what Python calls; it compiles at its first use and is kept in a
+disk cache whose folder is named after a hash of all sources that can end up in it.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from functools import cached_property, lru_cache, partial, wraps
+from pathlib import Path
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.extending import overload as numba_overload
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Result = TypeVar("Result", covariant=True)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+EXACT = {"contract"}  # nothing that could change with the shape of a loop
+SUM = {"contract", "reassoc", "nsz"}  # reductions only: lets the compiler use vector registers
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+HEAVY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+LIGHT: dict[str, Any] = {"forceinline": True, **HEAVY}
+
+CONFIG: Any = numba.config
+PACKAGE = Path(__file__).parent
+SECONDS_BEFORE_SAYING_SO = 0.8
+
+_sources: set[Path] = set()
+_kinds: dict[str, type] = {}
+
+
+@overload
+def compiled(function: Callable[P, R]) -> Callable[P, R]: ...
+@overload
+def compiled(
+    function: None = None, *, flags: set[str] = ..., heavy: bool = ...
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def compiled(function: Any = None, *, flags: set[str] = EXACT, heavy: bool = False) -> Any:
+    """Mark a helper that compiled code calls; under ``NUMBA_DISABLE_JIT=1`` it stays a plain function."""
+    if function is None:
+        return partial(compiled, flags=flags, heavy=heavy)
+    return numba.njit(fastmath=flags, **OPTIONS, **(HEAVY if heavy else LIGHT))(function)
+
+
+class Verb(Protocol[P, Result]):
+    """A function with one implementation per type of its first argument; `of` registers one."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result: ...
+    def of(self, *kinds: type) -> Callable[[Function], Function]: ...
+
+
+def verb(stub: Callable[P, R]) -> Verb[P, R]:
+    """Make a verb of a documented stub. The stub's body never runs.
+
+    >>> from typing import NamedTuple
+    >>> @verb
+    ... def area(shape): "Area of a shape."
+    >>> class Square(NamedTuple):
+    ...     side: float
+    >>> @area.of(Square)
+    ... def _(square): return square.side ** 2
+    >>> area(Square(3.0))
+    9.0
+    """
+    implementations: dict[type, Callable[..., Any]] = {}
+    name = getattr(stub, "__name__", "verb")
+
+    @wraps(stub)
+    def call(first: Any, *rest: Any) -> Any:
+        implementation = implementations.get(_python_key(first))
+        if implementation is None:
+            raise TypeError(f"{name}() has no implementation for {type(first).__name__}.")
+        return implementation(first, *rest)
+
+    def of(*kinds: type) -> Callable[[Function], Function]:
+        def register(implementation: Function) -> Function:
+            for kind in kinds:
+                implementations[kind] = implementation
+                known(kind)
+            _sources.add(Path(implementation.__code__.co_filename))  # becomes part of the cache key
+            return implementation
+
+        return register
+
+    options: Any = {"fastmath": EXACT, **OPTIONS, **LIGHT}
+    resolve = numba_overload(call, strict=False, jit_options=options)
+    resolve(lambda first, *rest: implementations.get(_compiled_key(first)))
+    made: Any = call
+    made.of, made.implementations = of, implementations
+    return cast(Verb[P, R], made)
+
+
+def known(kind: type) -> type:
+    """Make a named tuple known by its name, so that a model file can mention it. Verbs do this for their types."""
+    if hasattr(kind, "_fields"):
+        _kinds[name_of(kind)] = kind
+    return kind
+
+
+def name_of(kind: type) -> str:
+    """The name by which a model file mentions a type."""
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("onkel.")
+
+
+def kind_named(name: str) -> type | None:
+    """The known type of that name; nothing is imported for it."""
+    return _kinds.get(name)
+
+
+def _python_key(first: Any) -> type:
+    kind = getattr(first, "dtype", None)
+    return type(first) if kind is None else kind.type
+
+
+def _compiled_key(first: Any) -> Any:
+    if hasattr(first, "instance_class"):  # before dtype: a named tuple of equal members has both
+        return cast(type, first.instance_class)
+    number = getattr(first, "dtype", first)
+    return {types.float32: np.float32, types.float64: np.float64}.get(number)
+
+
+class EntryPoint(Generic[P, R]):
+    """A compiled function that Python calls: compiled lazily, kept on disk, bindable for calls without dispatch."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        wraps(function)(self)
+        self.py_func = function
+        _sources.add(Path(function.__code__.co_filename))
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        return _jit_with_cache(self.py_func, cache_folder())
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.bind(*args)(*args)
+
+    def bind(self, *args: Any) -> Callable[..., R]:
+        """The machine code for arguments of exactly these types. It checks nothing: call it with such arrays only."""
+        if CONFIG.DISABLE_JIT:
+            return _quiet(self.py_func)
+        kinds = tuple(map(numba.typeof, args))
+        if kinds not in self.dispatcher.overloads:
+            with _Announcement():
+                self.dispatcher.compile(kinds)
+        return cast(Callable[..., R], self.dispatcher.overloads[kinds].entry_point)
+
+
+def entry_point(function: Callable[P, R]) -> EntryPoint[P, R]:
+    """Mark a function that Python calls and that runs compiled."""
+    return EntryPoint(function)
+
+
+def _quiet(function: Callable[..., R]) -> Callable[..., R]:
+    """Plain Python warns where compiled code wraps around or meets 0/0; both are intended."""
+
+    @wraps(function)
+    def call(*args: Any) -> R:
+        with np.errstate(all="ignore"):
+            return function(*args)
+
+    return call
+
+
+class _Announcement:
+    """Says on standard error, once, that code is being compiled, when that takes long enough to be noticed."""
+
+    text = "onkel: compiling for this machine (once; kept on disk) ...\n"
+    said = False
+
+    def __enter__(self) -> None:
+        self.timer = threading.Timer(SECONDS_BEFORE_SAYING_SO, self.say)
+        self.timer.daemon = True
+        self.timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.timer.cancel()
+
+    def say(self) -> None:
+        if not _Announcement.said:
+            _Announcement.said = True
+            sys.stderr.write(self.text)
+
+
+def _jit_with_cache(function: Callable[..., Any], folder: str) -> Any:
+    before = CONFIG.CACHE_DIR
+    CONFIG.CACHE_DIR = folder  # read by Numba when it sets up the cache, that is in the next line
+    try:
+        return numba.njit(cache=True, fastmath=EXACT, **OPTIONS)(function)
+    finally:
+        CONFIG.CACHE_DIR = before
+
+
+def cache_folder() -> str:
+    """Folder of the compiled code, named after our sources and those of every registered implementation.
+
+    Numba itself notices changes only in the file of the entry point, and would silently run old code.
+    """
+    return _keyed_folder(frozenset(_sources | set(PACKAGE.rglob("*.py"))))
+
+
+@lru_cache
+def _keyed_folder(sources: frozenset[Path]) -> str:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(sources):
+        if path.is_file():  # code typed into a prompt has no file
+            digest.update(path.read_bytes())
+    folder = _cache_root() / digest.hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return str(folder)
+
+
+def _cache_root() -> Path:
+    """A folder of the user alone (cache files are pickles): ``ONKEL_CACHE``, else the platform's cache folder."""
+    given = os.environ.get("ONKEL_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    try:
+        root = Path(base) / "onkel" / "compiled"
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return root
+    except OSError:  # a read-only home
+        return Path(tempfile.mkdtemp(prefix="onkel-"))

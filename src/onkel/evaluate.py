@@ -1,0 +1,167 @@
+"""Prequential evaluation: every row is predicted first and learned after, in one of three orders."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onkel.metrics import WINDOW, add_up, errors, metrics_for
+from onkel.online import Online
+from onkel.recipes import Learner
+
+Numbers = NDArray[np.float64]
+Pairs = Iterable[tuple[Any, Any]]
+POINTS = 200  # of a learning curve; its spacing doubles when there are more
+
+
+class Point(NamedTuple):
+    """A point of a learning curve: the error over all rows so far, and over the last window of rows."""
+
+    rows: int
+    error: float
+    window_error: float
+
+
+class Tally:
+    """Errors, metrics and the learning curve of a stream, row by row."""
+
+    def __init__(self, task: str, n_classes: int, window: int = WINDOW) -> None:
+        self.task, self.window = task, window
+        self.metrics = metrics_for(task, n_classes, window)
+        self.rows, self.total, self.spacing = 0, 0.0, 100
+        self.curve: list[Point] = []
+        self._recent: deque[float] = deque(maxlen=window)
+
+    @property
+    def error(self) -> float:
+        """Mistake rate or mean squared error over all rows."""
+        return self.total / max(self.rows, 1)
+
+    @property
+    def window_error(self) -> float:
+        """The same over the last rows."""
+        return sum(self._recent) / max(len(self._recent), 1)
+
+    def update(self, targets: Numbers, scores: Numbers) -> None:
+        """Follow rows with the scores they had before they were learned."""
+        for metric in self.metrics:
+            metric.update(targets, scores)
+        lost = errors(self.task, targets, scores)
+        while len(lost):
+            part, lost = np.split(lost, [min(len(lost), self.spacing - self.rows % self.spacing)])
+            self.total = add_up(self.total, part)
+            self.rows += len(part)
+            self._recent.extend(part.tolist())
+            if self.rows % self.spacing == 0:
+                self._mark()
+
+    def _mark(self) -> None:
+        self.curve.append(Point(self.rows, self.error, self.window_error))
+        if len(self.curve) > POINTS:
+            self.curve = self.curve[1::2]
+            self.spacing *= 2
+
+    def report(self) -> dict[str, Any]:
+        """Everything as plain numbers, by name."""
+        if self.task == "regression":
+            found: dict[str, Any] = {"rows": self.rows}
+        else:
+            found = {"rows": self.rows, "mistakes": round(self.total), "mistake_rate": self.error}
+        for metric in self.metrics:
+            found |= metric.report()
+        curve = [*self.curve]
+        if self.rows and (not curve or curve[-1].rows != self.rows):
+            curve.append(Point(self.rows, self.error, self.window_error))
+        return {**found, "curve": [point._asdict() for point in curve]}
+
+
+def by_rows(online: Online, blocks: Pairs) -> Iterator[tuple[Numbers, Numbers]]:
+    """(targets, scores) with each row predicted by a model that has learned all rows before it."""
+    for rows, targets in blocks:
+        yield targets, online.learn(rows, targets)
+
+
+def by_blocks(online: Online, blocks: Pairs) -> Iterator[tuple[Numbers, Numbers]]:
+    """(targets, scores) with whole blocks predicted by a frozen model, then learned."""
+    for rows, targets in blocks:
+        scores = online.score(rows)
+        online.learn(rows, targets)
+        yield targets, scores
+
+
+def delayed(online: Online, blocks: Pairs, delay: int) -> Iterator[tuple[Numbers, Numbers]]:
+    """(targets, scores) where the label of a row arrives `delay` rows later: its model knows the rows before those."""
+    waiting: deque[tuple[Any, Any]] = deque()
+    for rows, targets in blocks:
+        scores = np.empty((len(targets), online.setting.n_outputs))
+        for i in range(len(targets)):
+            if len(waiting) > delay:
+                online.learn(*waiting.popleft())
+            scores[i] = online.score(rows[i : i + 1])[0]
+            waiting.append((rows[i : i + 1], targets[i : i + 1]))
+        yield targets, scores
+    for row, target in waiting:
+        online.learn(row, target)
+
+
+def prequential(
+    online: Online, blocks: Pairs, n_classes: int = 2, *, mode: str = "rows", delay: int = 0, window: int = WINDOW,
+    watch: Callable[[Tally, Numbers, Numbers], None] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Predict and learn a stream of (rows, targets); returns metrics, the learning curve and the time it took.
+
+    `mode` is "rows", "blocks" (the blocks as they come) or "delayed" (labels arrive `delay` rows later). `watch` is
+    called after each block with the tally, the targets and the scores.
+
+    >>> from onkel.recipes import perceptron
+    >>> online = perceptron(gamma=1.0).start(n_features=1)
+    >>> report = prequential(online, [(np.array([[0.0], [0.0]]), np.array([-1.0, -1.0]))])
+    >>> report["mistakes"], report["mistake_rate"]
+    (1, 0.5)
+    """
+    orders: dict[str, Callable[[Online, Pairs], Iterator[tuple[Numbers, Numbers]]]] = {
+        "rows": by_rows,
+        "blocks": by_blocks,
+        "delayed": partial(delayed, delay=delay),
+    }
+    if mode not in orders:
+        raise ValueError(f"mode must be one of {', '.join(orders)}, not {mode!r}.")
+    tally, start = Tally(online.task, n_classes, window), perf_counter()
+    for targets, scores in orders[mode](online, blocks):
+        tally.update(targets, scores)
+        if watch is not None:
+            watch(tally, targets, scores)
+    seconds = perf_counter() - start
+    return {**tally.report(), "seconds": seconds, "rows_per_second": tally.rows / max(seconds, 1e-9)}
+
+
+class Spread(NamedTuple):
+    """Mean and sample standard deviation (n - 1) over runs."""
+
+    mean: float
+    std: float
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Mean and sample standard deviation.
+
+    >>> spread([1.0, 2.0, 3.0])
+    Spread(mean=2.0, std=1.0)
+    """
+    return Spread(float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0)
+
+
+def over_permutations(
+    learner: Learner, rows: Any, targets: Numbers, orders: Iterable[Any], n_classes: int = 2, **start: Any
+) -> dict[str, Spread]:
+    """One fresh run per order of the rows; mean and sample standard deviation of each metric that is a number."""
+    reports = []
+    for order in orders:
+        online = learner.start(rows.shape[1], **start)
+        reports.append(prequential(online, [(rows[order], np.asarray(targets)[order])], n_classes))
+    numbers = [key for key, value in reports[0].items() if isinstance(value, int | float)]
+    return {key: spread([report[key] for report in reports]) for key in numbers}

@@ -1,0 +1,1 @@
+"""The loops, and what drives them from Python."""

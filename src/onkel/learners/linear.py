@@ -1,0 +1,112 @@
+"""Linear learners over a feature map: f(x) = W z(x), one gradient step per row."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.borrow import borrowed, keep, row
+from onkel.dispatch import compiled, entry_point, known
+from onkel.losses import adapt, suffer
+from onkel.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
+from onkel.rows import dot, row_count
+from onkel.steps import has_memory, move, pace
+from onkel.support import finite, forget
+
+
+@known
+class Linear(NamedTuple):
+    """scores = scale * factor(feature_map) * weights @ features."""
+
+    feature_map: Any
+    loss: Any
+    step: Any
+    weights: Any  # (K, width)
+    memory: Any  # (K, width) for steps that keep a number per weight, else (K, 0)
+    scale: Any  # (1,)
+    clock: Any  # (1,): rows learned
+
+
+def linear(feature_map: Any, loss: Any, step: Any, n_outputs: int, dtype: Any) -> Linear:
+    """A linear learner that knows nothing yet."""
+    n = int(width(feature_map))
+    memory = np.zeros((n_outputs, n if has_memory(step) else 0), dtype)
+    weights = np.zeros((n_outputs, n), dtype)
+    return Linear(feature_map, loss, step, weights, memory, np.ones(1), np.zeros(1, np.int64))
+
+
+@entry_point
+def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> int:
+    """Learn the rows from `first` on, writing the scores each had before; returns the number of rows done."""
+    model, block = borrowed(model), borrowed(block)
+    targets, importance, scores = borrowed(targets), borrowed(importance), borrowed(scores)
+    n, tile = row_count(block), min(row_count(block) - first, tile_rows(model.feature_map))
+    own = work_space(model, tile), np.empty(scores.shape[1])
+    (work, features), slopes = borrowed(own)
+    for start in range(first, n, max(tile, 1)):
+        count = min(tile, n - start)
+        lift(model.feature_map, block, start, count, work, features)
+        for r in range(count):
+            i = start + r
+            predict(model, row(features, r), row(scores, i))
+            update(model, row(features, r), targets[i], importance[i], row(scores, i), slopes)
+    keep(own)
+    return n
+
+
+@entry_point
+def score(model: Any, block: Any, scores: Any) -> None:
+    """Write the scores of all rows; changes nothing else."""
+    model, block, scores = borrowed(model), borrowed(block), borrowed(scores)
+    n, tile = row_count(block), min(row_count(block), tile_rows(model.feature_map))
+    own = work_space(model, tile)
+    work, features = borrowed(own)
+    for start in range(0, n, max(tile, 1)):
+        count = min(tile, n - start)
+        lift(model.feature_map, block, start, count, work, features)
+        for r in range(count):
+            predict(model, row(features, r), row(scores, start + r))
+    keep(own)
+
+
+@entry_point
+def follow(model: Any, block: Any, i: int, target: float, importance: float, scores: Any) -> None:
+    """Learn row i from the scores (K,) that another model gave it; changes model."""
+    model, block, scores = borrowed(model), borrowed(block), borrowed(scores)
+    own = work_space(model, 1), np.empty(scores.shape[0])
+    (work, features), slopes = borrowed(own)
+    lift(model.feature_map, block, i, 1, work, features)
+    update(model, row(features, 0), target, importance, scores, slopes)
+    keep(own)
+
+
+@compiled
+def work_space(model: Any, tile: int) -> Any:
+    """Uninitialised arrays for a tile of rows: what `lift` works in, and its features."""
+    real = model.weights.dtype
+    wide = model.weights.shape[1]
+    return np.empty((tile, work_width(model.feature_map)), real), np.empty((tile, wide), real)
+
+
+@compiled
+def predict(model: Any, features: Any, scores: Any) -> None:
+    common = model.scale[0] * factor(model.feature_map)
+    n = model.weights.shape[1]
+    for k in range(scores.shape[0]):
+        scores[k] = finite(common * dot(row(model.weights, k), features, n))
+
+
+@compiled
+def update(model: Any, features: Any, target: float, importance: float, scores: Any, slopes: Any) -> None:
+    """One gradient step from the scores of the row; changes model."""
+    loss = importance * suffer(model.loss, target, scores, slopes)
+    for k in range(slopes.shape[0]):
+        slopes[k] *= importance
+    model.clock[0] += 1
+    norm = feature_norm(model.feature_map, features)
+    shrink, gain = pace(model.step, model.clock[0], loss, slopes, norm)
+    forget(model.scale, shrink, model.weights, model.weights.shape[1])
+    common = factor(model.feature_map)
+    for k in range(slopes.shape[0]):
+        step, weights = gain / model.scale[0], row(model.weights, k)
+        move(model.step, step, common * slopes[k], features, weights, row(model.memory, k))
+    adapt(model.loss, slopes)

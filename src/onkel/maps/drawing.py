@@ -1,0 +1,32 @@
+"""From a kernel and a number of frequencies to a feature map."""
+
+from typing import Any
+
+from onkel.kernels import CHI2, LINEAR, POLYNOMIAL, Kernel
+from onkel.maps.chi2 import chi2
+from onkel.maps.fourier import fourier, iid, orthogonal
+from onkel.maps.hadamard import fastfood, sorf
+
+DRAWS = ("iid", "orthogonal", "sorf", "fastfood")
+
+
+def draw_map(kernel: Kernel, n_features: int, n_frequencies: int, draw: str, dtype: Any, seed: int) -> Any:
+    """Random features of a kernel: `draw` is iid, orthogonal, sorf or fastfood. The chi2 kernel has its own map.
+
+    Structured draws need two inputs to rotate; with one they are independent frequencies.
+
+    >>> from onkel.kernels import gaussian
+    >>> draw_map(gaussian(gamma=1.0), 3, 5, "iid", float, 1).frequencies.shape
+    (3, 5)
+    """
+    if draw not in DRAWS:
+        raise ValueError(f"draw must be one of {', '.join(DRAWS)}, not {draw!r}.")
+    if kernel.code == CHI2:
+        return chi2(n_features)
+    if kernel.code in (LINEAR, POLYNOMIAL):
+        raise ValueError("Random features need a gaussian, laplacian, cauchy or additive_chi2 kernel.")
+    if draw in ("sorf", "fastfood") and n_features > 1:
+        make = sorf if draw == "sorf" else fastfood
+        return make(kernel, n_features, n_frequencies, dtype, seed)
+    table = orthogonal if draw == "orthogonal" else iid
+    return fourier(table(kernel, n_features, n_frequencies, seed), dtype)

@@ -1,0 +1,101 @@
+"""Nystroem features: the similarities to B landmarks, projected on the k strongest directions of their Gram matrix.
+
+K = V diag(e) V^T over the landmarks; M = diag(e_1..e_k)^(-1/2) V_k^T; z(x) = M k(landmarks, x).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onkel.borrow import row
+from onkel.dispatch import entry_point
+from onkel.kernels import measure, similarities
+from onkel.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
+from onkel.rows import Dense, dot, project, row_count
+
+
+class Nystroem(NamedTuple):
+    """Landmarks with their kernel, and the projection M^T."""
+
+    kernel: Any
+    points: Any  # (d, B)
+    sizes: Any  # (B,)
+    projection: Any  # (B, k)
+
+
+@lift.of(Nystroem)
+def _(feature_map: Nystroem, block: Any, first: int, count: int, work: Any, features: Any) -> None:
+    kernel, points, sizes, projection = feature_map
+    for r in range(count):
+        size = measure(kernel, block, first + r)
+        similarities(kernel, block, first + r, size, points, sizes, sizes.shape[0], row(work, r))
+    project(Dense(work), 0, count, projection, features)
+
+
+@width.of(Nystroem)
+def _(feature_map: Nystroem) -> int:
+    return feature_map.projection.shape[1]
+
+
+@work_width.of(Nystroem)
+def _(feature_map: Nystroem) -> int:
+    return feature_map.projection.shape[0]
+
+
+@tile_rows.of(Nystroem)
+def _(feature_map: Nystroem) -> int:
+    return 3 * max(1, min(16, 4096 // max(feature_map.sizes.shape[0], 1)))
+
+
+@factor.of(Nystroem)
+def _(feature_map: Nystroem) -> float:
+    return 1.0
+
+
+@feature_norm.of(Nystroem)
+def _(feature_map: Nystroem, features: Any) -> float:
+    return np.float64(dot(features, features, features.shape[0]))
+
+
+@entry_point
+def gram(kernel: Any, block: Any, points: Any, sizes: Any, out: Any) -> None:
+    """out[i, k] = k(x_i, s_k) for all rows and all columns of points."""
+    for i in range(row_count(block)):
+        similarities(kernel, block, i, measure(kernel, block, i), points, sizes, sizes.shape[0], out[i])
+
+
+def nystroem(kernel: Any, points: NDArray[Any], rank: int, cut: float) -> tuple[Nystroem, NDArray[np.float64]]:
+    """The map of landmarks (d, B), and pinv(M) (B, k) = V_k diag(e)^(1/2).
+
+    The Gram matrix and its eigenvectors are float64 whatever the model's type: small eigenvalues do not survive
+    float32. Directions whose eigenvalue is below cut * e_1 are left out (duplicated landmarks give zeros).
+    """
+    dtype = points.dtype
+    exact = np.ascontiguousarray(points, np.float64)
+    block = Dense(np.ascontiguousarray(exact.T))
+    sizes = measures(kernel, block)
+    K = np.empty((len(sizes), len(sizes)))
+    gram(kernel, block, exact, sizes, K)
+    values, vectors = np.linalg.eigh((K + K.T) / 2.0)
+    values, vectors = values[::-1][:rank], vectors[:, ::-1][:, :rank]
+    strong = values > max(cut * max(values[0], 0.0), 0.0)
+    if not strong.any():  # landmarks that are all zero under this kernel: one direction of weight 0
+        values, vectors, strong = np.ones(1), np.zeros((len(sizes), 1)), np.ones(1, bool)
+    root, V = np.sqrt(values[strong]), vectors[:, strong]
+    made = Nystroem(kernel, points, sizes.astype(dtype), np.ascontiguousarray(V / root, dtype))
+    return made, V * root
+
+
+@entry_point
+def measure_all(kernel: Any, block: Any, out: Any) -> None:
+    """out[i] = `measure` of row i."""
+    for i in range(row_count(block)):
+        out[i] = measure(kernel, block, i)
+
+
+def measures(kernel: Any, block: Any) -> NDArray[np.float64]:
+    """What the kernel remembers of each row besides the row."""
+    out = np.empty(int(row_count(block)))
+    measure_all(kernel, block, out)
+    return out

@@ -1,0 +1,39 @@
+"""What every feature map can do.
+
+A map is a named tuple of the arrays it drew or fitted. Features are lifted without their common factor, which the
+linear loop folds into its scores and steps.
+"""
+
+from typing import Any
+
+from onkel.dispatch import verb
+
+
+@verb
+def lift(feature_map: Any, block: Any, first: int, count: int, work: Any, features: Any) -> None:
+    """features[r] = features of row first + r, without the common factor; writes work and features."""
+
+
+@verb
+def width(feature_map: Any) -> int:
+    """Number of features."""
+
+
+@verb
+def work_width(feature_map: Any) -> int:
+    """Numbers of work space that `lift` needs per row."""
+
+
+@verb
+def tile_rows(feature_map: Any) -> int:
+    """How many rows to lift at a time, so that their features stay in the cache."""
+
+
+@verb
+def factor(feature_map: Any) -> float:
+    """Common factor of all features."""
+
+
+@verb
+def feature_norm(feature_map: Any, features: Any) -> float:
+    """|z|^2 of a lifted row, the common factor included."""

@@ -1,0 +1,126 @@
+"""Sums that follow a stream: mistakes, squared and absolute errors, log-loss, AUC in a window, recall per class.
+
+All sums are float64 and added up row by row, so they do not depend on how the stream is cut either.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from onkel.calibration import calibrate, calibration
+from onkel.targets import decide
+
+Numbers = NDArray[np.float64]
+WINDOW = 1000
+
+
+class Metric(Protocol):
+    """Something that follows targets (n,) and the scores (n, K) the rows had before they were learned."""
+
+    def update(self, targets: Numbers, scores: Numbers) -> None: ...
+    def report(self) -> dict[str, Any]: ...
+
+
+def add_up(total: float, values: Numbers) -> float:
+    """The total and the values, added one after the other.
+
+    >>> add_up(1.0, np.array([0.25, 0.5]))
+    1.75
+    """
+    return float(np.add.accumulate(np.concatenate([[total], values]))[-1])
+
+
+def labels_of(targets: Numbers, outputs: int) -> NDArray[np.int64]:
+    """Numbers of the classes behind targets."""
+    return (targets > 0.0).astype(np.int64) if outputs == 1 else targets.astype(np.int64)
+
+
+def errors(task: str, targets: Numbers, scores: Numbers) -> Numbers:
+    """What each row adds to the error: 1 for a mistake, the squared error for a regression."""
+    if task == "regression":
+        return (scores[:, 0] - targets) ** 2
+    return (decide(scores) != labels_of(targets, scores.shape[1])).astype(np.float64)
+
+
+class ConfusionMatrix:
+    """How often each class (row) was taken for each class (column), and the recall of each."""
+
+    def __init__(self, n_classes: int) -> None:
+        self.counts = np.zeros((n_classes, n_classes), np.int64)
+
+    def update(self, targets: Numbers, scores: Numbers) -> None:
+        np.add.at(self.counts, (labels_of(targets, scores.shape[1]), decide(scores)), 1)
+
+    def report(self) -> dict[str, Any]:
+        seen = self.counts.sum(axis=1)
+        recall = [float(hit / n) if n else None for hit, n in zip(np.diag(self.counts), seen, strict=True)]
+        return {"recall": recall, "confusion": self.counts.tolist()}
+
+
+class LogLoss:
+    """Mean of -log P(y), P from the temperature that was learned on the rows before."""
+
+    def __init__(self) -> None:
+        self.state, self.total, self.rows = calibration(), 0.0, 0
+
+    def update(self, targets: Numbers, scores: Numbers) -> None:
+        likelihood = np.empty(len(targets))
+        calibrate(self.state, targets, np.ones(len(targets)), np.ascontiguousarray(scores), likelihood)
+        self.total = add_up(self.total, -np.log(np.maximum(likelihood, 1e-15)))
+        self.rows += len(targets)
+
+    def report(self) -> dict[str, Any]:
+        return {"log_loss": self.total / max(self.rows, 1)}
+
+
+class WindowAUC:
+    """Area under the ROC curve over the last rows: how often a positive row scores above a negative one."""
+
+    def __init__(self, window: int = WINDOW) -> None:
+        self.window, self.targets, self.scores = window, np.zeros(0), np.zeros(0)
+
+    def update(self, targets: Numbers, scores: Numbers) -> None:
+        self.targets = np.concatenate([self.targets, targets])[-self.window :]
+        self.scores = np.concatenate([self.scores, scores[:, 0]])[-self.window :]
+
+    def report(self) -> dict[str, Any]:
+        return {"auc_window": auc(self.targets > 0.0, self.scores)}
+
+
+def auc(positive: NDArray[np.bool_], scores: Numbers) -> float | None:
+    """Area under the ROC curve by ranks; None while there is one class only.
+
+    >>> auc(np.array([True, False, True]), np.array([0.9, 0.1, 0.4]))
+    1.0
+    """
+    n, m = int(positive.sum()), int((~positive).sum())
+    if not n or not m:
+        return None
+    return float((rankdata(scores)[positive].sum() - n * (n + 1) / 2) / (n * m))
+
+
+class RegressionErrors:
+    """Mean squared error, its root, and mean absolute error."""
+
+    def __init__(self) -> None:
+        self.squares, self.sizes, self.rows = 0.0, 0.0, 0
+
+    def update(self, targets: Numbers, scores: Numbers) -> None:
+        difference = scores[:, 0] - targets
+        self.squares = add_up(self.squares, difference**2)
+        self.sizes = add_up(self.sizes, np.abs(difference))
+        self.rows += len(targets)
+
+    def report(self) -> dict[str, Any]:
+        n = max(self.rows, 1)
+        return {"mse": self.squares / n, "rmse": float(np.sqrt(self.squares / n)), "mae": self.sizes / n}
+
+
+def metrics_for(task: str, n_classes: int, window: int = WINDOW) -> list[Metric]:
+    """All metrics that make sense for a task."""
+    if task == "regression":
+        return [RegressionErrors()]
+    both: list[Metric] = [LogLoss(), ConfusionMatrix(n_classes)]
+    return [*both, WindowAUC(window)] if n_classes == 2 else both

@@ -1,0 +1,186 @@
+"""A learner at work: its model, and the calls that change it."""
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onkel import rows as rows_module
+from onkel.dispatch import known
+from onkel.learners import driving
+from onkel.rows import Block, Dense, join, pack, row_count, unpack
+from onkel.widths import FIRST_ROWS, has_rule, settle
+
+Scores = NDArray[np.float64]
+
+
+class Setting(NamedTuple):
+    """What a learner must know of a stream before its first row."""
+
+    n_features: int
+    n_outputs: int = 1
+    dtype: Any = np.dtype(np.float32)
+    seed: int = 0
+
+
+class Plan(NamedTuple):
+    """A composition: its kernel, and how to make a model once the width of the kernel is a number."""
+
+    kernel: Any
+    build: Callable[[Any, Setting], Any]
+
+
+@known
+class Waiting(NamedTuple):
+    """A model before its kernel has a width: the first rows, held until there are enough for the rule."""
+
+    block: Any
+    targets: Any
+    importance: Any
+
+
+class Planner(Protocol):
+    """What can compose a plan for a task; called anew for each model, so that models share no state."""
+
+    def plan(self, task: str) -> Plan: ...
+
+
+class Online:
+    """A model that learns row by row and always gives the scores it had before each row.
+
+    Made by ``learner.start(n_features=...)``. Results do not depend on how the rows are cut into calls.
+
+    >>> from onkel.recipes import fogd
+    >>> online = fogd(n_frequencies=50, gamma=1.0).start(n_features=2)
+    >>> online.learn([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0]).shape
+    (2, 1)
+    """
+
+    def __init__(self, learner: "Planner", task: str, setting: Setting, model: Any = None) -> None:
+        self.learner, self.task, self.setting = learner, task, setting
+        self.model = self._fresh() if model is None else model
+        self._one: _OneRow | None = None
+
+    def _fresh(self) -> Any:
+        kernel, build = self.learner.plan(self.task)
+        if has_rule(kernel):
+            nothing = np.zeros((0, self.setting.n_features), self.setting.dtype)
+            return Waiting(Dense(nothing), np.zeros(0), np.zeros(0))
+        return build(kernel, self.setting)
+
+    def prepare(self, rows: Any) -> None:
+        """Compile, or load from the cache, what rows of this layout need; learns nothing."""
+        block = self._block(rows[:0])
+        model = self.model
+        if isinstance(model, Waiting):
+            kernel, build = self.learner.plan(self.task)
+            model = build(kernel._replace(gamma=1.0), self.setting)
+        driving.prepare(model, block, np.zeros((0, self.setting.n_outputs)))
+
+    @property
+    def rows_learned(self) -> int:
+        """Number of rows learned so far."""
+        held = isinstance(self.model, Waiting)
+        return len(self.model.targets) if held else int(self.model.clock[0])
+
+    def learn(self, rows: Any, targets: Any, importance: Any = None) -> Scores:
+        """Learn rows one after the other; returns the scores (n, K) that each had before it was learned.
+
+        Until the rule of a kernel's width has seen its first rows the scores are 0; those rows are learned then.
+        """
+        block, targets, importance = self._pack(rows, targets, importance)
+        scores = np.zeros((row_count(block), self.setting.n_outputs))
+        first = self._hold(block, targets, importance) if isinstance(self.model, Waiting) else 0
+        self.model = driving.learn(self.model, block, first, targets, importance, scores) if len(scores) else self.model
+        return scores
+
+    def score(self, rows: Any) -> Scores:
+        """Scores (n, K); changes nothing."""
+        block = self._block(rows)
+        scores = np.zeros((row_count(block), self.setting.n_outputs))
+        model = self.model
+        if isinstance(model, Waiting):
+            if not len(model.targets):
+                return scores
+            model = self._settled(model)
+        driving.score(model, block, scores)
+        return scores
+
+    def learn_one(self, x: Any, y: float) -> Scores:
+        """Learn one row of numbers; returns its scores (K,) from before. The array is reused by the next call."""
+        if self._one is None or self._one.model is not self.model:
+            if isinstance(self.model, Waiting):
+                return self.learn(np.asarray(x)[None], np.array([y]))[0]
+            self._one = _OneRow(self.model, self.setting)
+        if not self._one.learn(x, y):  # no room: the slow path makes some
+            return self.learn(np.asarray(x)[None], np.array([y]))[0]
+        return self._one.scores[0]
+
+    def _pack(self, rows: Any, targets: Any, importance: Any) -> tuple[Block, Scores, Scores]:
+        block = self._block(rows)
+        n = int(row_count(block))
+        wanted = np.ascontiguousarray(targets, np.float64)
+        weights = np.ones(n) if importance is None else np.ascontiguousarray(importance, np.float64)
+        if wanted.shape != (n,) or weights.shape != (n,):
+            raise ValueError(f"{n} rows need {n} targets and as many weights.")
+        if not (np.isfinite(wanted).all() and np.isfinite(weights).all()):
+            raise ValueError("Targets and weights must be finite numbers.")
+        return block, wanted, weights
+
+    def _block(self, rows: Any) -> Block:
+        block = pack(rows if hasattr(rows, "shape") else np.asarray(rows), self.setting.dtype)
+        numbers = block[0]
+        width = block.width if isinstance(block, rows_module.Csr) else (numbers.shape[1] if numbers.ndim == 2 else -1)
+        if width != self.setting.n_features:
+            raise ValueError(f"Rows must be of width {self.setting.n_features}; the shape given is {rows.shape}.")
+        if not np.isfinite(numbers).all():
+            kind = np.dtype(self.setting.dtype).name
+            raise ValueError(f"Rows must be finite numbers within the range of {kind}; one is NaN or too large.")
+        return block
+
+    def _hold(self, block: Block, targets: Scores, importance: Scores) -> int:
+        """Take rows until the width can be settled; returns how many of this block were taken."""
+        held = self.model
+        take = min(len(targets), FIRST_ROWS - len(held.targets))
+        part = pack(unpack(block)[:take], self.setting.dtype)
+        joined = join(held.block, part) if len(held.targets) else part
+        self.model = Waiting(
+            joined, np.concatenate([held.targets, targets[:take]]), np.concatenate([held.importance, importance[:take]])
+        )
+        if len(self.model.targets) == FIRST_ROWS:
+            self.model = self._settled(self.model)
+        return take
+
+    def _settled(self, held: Waiting) -> Any:
+        """The model that has learned the rows held, with the width their rule gives."""
+        kernel, build = self.learner.plan(self.task)
+        scores = np.zeros((len(held.targets), self.setting.n_outputs))
+        model = build(settle(kernel, unpack(held.block)), self.setting)
+        return driving.learn(model, held.block, 0, held.targets, held.importance, scores)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_one": None}  # bound machine code stays in its process
+
+
+class _OneRow:
+    """Arrays for one row and the machine code bound to them: no type analysis at each call."""
+
+    def __init__(self, model: Any, setting: Setting) -> None:
+        self.model = model
+        values = np.zeros((1, setting.n_features), setting.dtype)
+        self.block, self.row = Dense(values), values[0]
+        self.target, self.importance, self.scores = np.zeros(1), np.ones(1), np.zeros((1, setting.n_outputs))
+        entry = driving.LOOPS[type(model)][0]
+        self.run = entry.bind(model, self.block, 0, self.target, self.importance, self.scores)
+
+    def learn(self, x: Any, y: float) -> bool:
+        row = self.row
+        row[:] = x
+        if not isfinite(row.dot(row)) and not np.isfinite(row).all():  # the first test is fast, and may overflow
+            raise ValueError("A row must consist of finite numbers; one is NaN or too large.")
+        if not isfinite(y):
+            raise ValueError("A target must be a finite number.")
+        self.target[0] = y
+        return bool(self.run(self.model, self.block, 0, self.target, self.importance, self.scores))

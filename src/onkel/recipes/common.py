@@ -1,0 +1,66 @@
+"""What recipes share: defaults by task, losses by name, checked numbers."""
+
+from math import isfinite
+from typing import Any
+
+from onkel import losses
+from onkel.budgets.appending import Unbounded
+from onkel.kernels import make_kernel
+from onkel.learners.expansion import Rules, expansion
+from onkel.online import Plan, Setting
+
+CLASSIFICATION = {"hinge": losses.hinge, "logistic": losses.logistic, "softmax": losses.softmax}
+REGRESSION = {
+    "squared": lambda epsilon: losses.squared(epsilon),
+    "absolute": lambda _: losses.absolute(),
+    "epsilon_insensitive": losses.epsilon_insensitive,
+}
+FIRST_CAPACITY = 256
+
+
+def by_task(task: str, binary: Any, multiclass: Any, regression: Any) -> Any:
+    """The value for a task."""
+    return {"binary": binary, "multiclass": multiclass, "regression": regression}[task]
+
+
+def positive(name: str, value: Any, integer: bool = False) -> Any:
+    """A checked parameter: a positive number, and a whole one if asked."""
+    whole = not integer or (isinstance(value, int) or float(value).is_integer())
+    if isinstance(value, str) or not (isfinite(value) and value > 0 and whole):
+        raise ValueError(f"{name} must be a positive {'whole ' if integer else ''}number, not {value!r}.")
+    return int(value) if integer else float(value)
+
+
+def step_size(eta: Any, lam: Any = 0.0) -> tuple[float, float]:
+    """A checked step and penalty: eta lam < 1, or forgetting would turn into growing."""
+    eta = positive("eta", eta)
+    if isinstance(lam, str) or not (isfinite(lam) and lam >= 0 and eta * lam < 1):
+        raise ValueError(f"lam must be at least 0 and below 1 / eta, not {lam!r}.")
+    return eta, float(lam)
+
+
+def make_loss(task: str, loss: Any, epsilon: float) -> Any:
+    """The loss of a name (None: hinge, or squared for regression); a loss that is already made passes through."""
+    if loss is not None and not isinstance(loss, str):
+        return loss
+    if not (isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon must be at least 0, not {epsilon!r}.")
+    known: dict[str, Any] = REGRESSION if task == "regression" else CLASSIFICATION
+    name = loss or by_task(task, "hinge", "hinge", "squared")
+    if name not in known:
+        kind = "regression" if task == "regression" else "classification"
+        raise ValueError(f"loss for {kind} must be one of {', '.join(known)}, not {loss!r}.")
+    return known[name](epsilon) if task == "regression" else known[name]()
+
+
+def keep_all(kernel: Any, loss: Any, step: Any, offset_rate: float = 0.0) -> Plan:
+    """An expansion that keeps every row with a slope."""
+
+    def build(settled: Any, setting: Setting) -> Any:
+        rules = Rules(settled, loss, step, Unbounded(FIRST_CAPACITY), FIRST_CAPACITY, offset_rate)
+        return expansion(rules, setting.n_features, setting.n_outputs, setting.dtype)
+
+    return Plan(kernel, build)
+
+
+__all__ = ["by_task", "keep_all", "make_kernel", "make_loss", "positive", "step_size"]

@@ -1,0 +1,215 @@
+"""Rows of a block, dense or compressed: the only file that knows how they lie in memory.
+
+`extent` and `entry` walk the stored numbers of a row; everything else is written once on top of them, and a number
+that is not stored adds exactly nothing, so dense and compressed rows give the same bits.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from onkel.borrow import row
+from onkel.dispatch import compiled, verb
+
+COLUMNS = 4  # of a projection taken at a time: four multiply-adds per load and store of the result
+ROWS = 3  # of a tile: 3 x 4 factors and 4 loads fit 16 vector registers
+
+
+class Dense(NamedTuple):
+    """All numbers of all rows."""
+
+    values: Any  # (n, d)
+
+
+class Csr(NamedTuple):
+    """The stored numbers of each row, with their columns (compressed sparse rows)."""
+
+    data: Any
+    indices: Any  # int32
+    indptr: Any  # int64
+    width: int
+
+
+Block = Dense | Csr
+
+
+@verb
+def row_count(block: Any) -> int:
+    """Number of rows."""
+
+
+@verb
+def extent(block: Any, i: int) -> Any:
+    """First and last (exclusive) position of the stored numbers of row i."""
+
+
+@verb
+def entry(block: Any, i: int, p: int) -> Any:
+    """Column and value at position p of row i."""
+
+
+@row_count.of(Dense)
+def _(block: Dense) -> int:
+    return block.values.shape[0]
+
+
+@extent.of(Dense)
+def _(block: Dense, i: int) -> Any:
+    return 0, block.values.shape[1]
+
+
+@entry.of(Dense)
+def _(block: Dense, i: int, p: int) -> Any:
+    return p, block.values[i, p]
+
+
+@row_count.of(Csr)
+def _(block: Csr) -> int:
+    return block.indptr.shape[0] - 1
+
+
+@extent.of(Csr)
+def _(block: Csr, i: int) -> Any:
+    return block.indptr[i], block.indptr[i + 1]
+
+
+@entry.of(Csr)
+def _(block: Csr, i: int, p: int) -> Any:
+    return np.int64(block.indices[p]), block.data[p]
+
+
+@compiled
+def square_norm(block: Any, i: int) -> Any:
+    """Sum of the squares of row i, in float64 and in the order of the columns."""
+    first, last = extent(block, i)
+    total = 0.0
+    for p in range(first, last):
+        _, x = entry(block, i, p)
+        total += np.float64(x) * np.float64(x)
+    return total
+
+
+@compiled
+def scatter(block: Any, i: int, out: Any) -> None:
+    """Write row i into a full vector of zeros."""
+    first, last = extent(block, i)
+    out[:] = 0
+    for p in range(first, last):
+        j, x = entry(block, i, p)
+        out[j] = x
+
+
+@compiled
+def project_row(block: Any, i: int, matrix: Any, n: int, out: Any) -> None:
+    """out[:n] = x_i . matrix[:, :n], always added up column by column, so the bits depend on the row alone."""
+    first, last = extent(block, i)
+    whole = last - (last - first) % 4
+    for k in range(n):
+        out[k] = 0
+    for p in range(first, whole, 4):
+        j0, x0 = entry(block, i, p)
+        j1, x1 = entry(block, i, p + 1)
+        j2, x2 = entry(block, i, p + 2)
+        j3, x3 = entry(block, i, p + 3)
+        m0, m1, m2, m3 = row(matrix, j0), row(matrix, j1), row(matrix, j2), row(matrix, j3)
+        for k in range(n):
+            out[k] = out[k] + x0 * m0[k] + x1 * m1[k] + x2 * m2[k] + x3 * m3[k]
+    for p in range(whole, last):
+        j, x = entry(block, i, p)
+        m = row(matrix, j)
+        for k in range(n):
+            out[k] = out[k] + x * m[k]
+
+
+@verb
+def project(block: Any, first: int, count: int, matrix: Any, out: Any) -> None:
+    """out[r] = x_(first + r) . matrix for a tile of rows; the same bits as `project_row`, row by row."""
+
+
+@compiled(heavy=True)
+def _project_tile(values: Any, first: int, count: int, matrix: Any, out: Any) -> None:
+    """Three rows and four columns at a time: each loaded factor serves three rows."""
+    n, d = matrix.shape[1], values.shape[1]
+    whole, triples = d - d % COLUMNS, count - count % ROWS
+    for r in range(0, triples, ROWS):
+        a, b, c = row(out, r), row(out, r + 1), row(out, r + 2)
+        x, y, z = row(values, first + r), row(values, first + r + 1), row(values, first + r + 2)
+        for k in range(n):
+            a[k] = 0
+            b[k] = 0
+            c[k] = 0
+        for j in range(0, whole, COLUMNS):
+            m0, m1, m2, m3 = row(matrix, j), row(matrix, j + 1), row(matrix, j + 2), row(matrix, j + 3)
+            x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+            y0, y1, y2, y3 = y[j], y[j + 1], y[j + 2], y[j + 3]
+            z0, z1, z2, z3 = z[j], z[j + 1], z[j + 2], z[j + 3]
+            for k in range(n):
+                a[k] = a[k] + x0 * m0[k] + x1 * m1[k] + x2 * m2[k] + x3 * m3[k]
+                b[k] = b[k] + y0 * m0[k] + y1 * m1[k] + y2 * m2[k] + y3 * m3[k]
+                c[k] = c[k] + z0 * m0[k] + z1 * m1[k] + z2 * m2[k] + z3 * m3[k]
+        for j in range(whole, d):
+            m = row(matrix, j)
+            u, v, w = x[j], y[j], z[j]
+            for k in range(n):
+                a[k] = a[k] + u * m[k]
+                b[k] = b[k] + v * m[k]
+                c[k] = c[k] + w * m[k]
+    for r in range(triples, count):
+        project_row(Dense(values), first + r, matrix, n, row(out, r))
+
+
+@project.of(Dense)
+def _(block: Dense, first: int, count: int, matrix: Any, out: Any) -> None:
+    _project_tile(block.values, first, count, matrix, out)
+
+
+@project.of(Csr)
+def _(block: Csr, first: int, count: int, matrix: Any, out: Any) -> None:
+    n = matrix.shape[1]
+    for r in range(count):
+        project_row(block, first + r, matrix, n, row(out, r))
+
+
+@compiled(flags={"contract", "reassoc", "nsz"})
+def dot(a: Any, b: Any, n: int) -> Any:
+    """a[:n] . b[:n]: the one reduction in which the compiler may choose the order."""
+    total = a.dtype.type(0)
+    for k in range(n):
+        total += a[k] * b[k]
+    return total
+
+
+def is_sparse(rows: Any) -> bool:
+    """Whether rows are a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(rows))
+
+
+def pack(rows: Any, dtype: Any) -> Block:
+    """A block from an array or a SciPy matrix: contiguous, of the wanted type, compressed rows sorted and summed."""
+    if not is_sparse(rows):
+        return Dense(np.ascontiguousarray(rows, dtype))
+    csr = rows.tocsr()
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return Csr(
+        np.ascontiguousarray(csr.data, dtype),
+        np.ascontiguousarray(csr.indices, np.int32),
+        np.ascontiguousarray(csr.indptr, np.int64),
+        int(csr.shape[1]),
+    )
+
+
+def unpack(block: Block) -> Any:
+    """The array or SciPy matrix behind a block."""
+    if isinstance(block, Dense):
+        return block.values
+    return sparse.csr_matrix((block.data, block.indices, block.indptr), shape=(len(block.indptr) - 1, block.width))
+
+
+def join(first: Block, second: Block) -> Block:
+    """Two blocks of one layout, one after the other."""
+    if isinstance(first, Dense):
+        return Dense(np.concatenate([unpack(first), unpack(second)]))
+    return pack(sparse.vstack([unpack(first), unpack(second)], format="csr"), first.data.dtype)

@@ -1,0 +1,343 @@
+"""The scikit-learn face: classifier, regressor and feature map, by its conventions."""
+
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
+
+from onkel.calibration import Calibration, calibrate, calibration, probabilities
+from onkel.kernels import CHI2, make_kernel
+from onkel.maps.drawing import draw_map
+from onkel.maps.lifting import features_of
+from onkel.maps.nystroem import nystroem
+from onkel.online import Online
+from onkel.recipes import Learner, fogd
+from onkel.recipes.common import positive
+from onkel.rows import is_sparse, pack
+from onkel.stored import load_model, save_model
+from onkel.targets import decide, encode, outputs, task_of
+from onkel.widths import has_rule, settle
+
+NUMBERS = (np.float64, np.float32)
+
+
+class _KernelEstimator(BaseEstimator):
+    """What the classifier and the regressor share. Subclasses say how labels become targets."""
+
+    online_: Online
+    n_features_in_: int
+
+    def __init__(
+        self, learner: Learner | None = None, *, dtype: str = "float32", epochs: int = 1, random_state: Any = 0
+    ) -> None:
+        self.learner = learner
+        self.dtype = dtype
+        self.epochs = epochs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = _needs_positive(self.learner)
+        return tags
+
+    def _begin(self, task: str, n_outputs: int) -> None:
+        learner = fogd() if self.learner is None else self.learner
+        if not isinstance(learner, Learner):
+            raise TypeError(f"learner must be made by a recipe, such as onkel.fogd(), not {type(learner).__name__}.")
+        seed = _seed(self.random_state)
+        self.online_ = learner.start(self.n_features_in_, task, n_outputs, self.dtype, seed)
+
+    def _rows(self, X: Any, reset: bool = False) -> Any:
+        if not reset and _is_plain(self, X):
+            return X
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS)
+
+    def _weights(self, sample_weight: Any, X: Any) -> Any:
+        return None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, "online_")
+
+    def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
+        """Learn one row without scikit-learn's validation; returns its scores (K,) from before it was learned."""
+        raise NotImplementedError
+
+    def save(self, path: Any) -> None:
+        """Write the model to a file (a zip of arrays and a JSON header, no pickle)."""
+        self._check_fitted()
+        save_model(path, self.online_, self._content())
+
+    def _content(self) -> dict[str, Any]:
+        names = getattr(self, "feature_names_in_", None)
+        return {"estimator": type(self).__name__, "feature_names": names, "epochs": self.epochs}
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """The model in a file that `save` wrote."""
+        online, content = load_model(path)
+        if content.get("estimator") != cls.__name__:
+            raise ValueError(f"{path}: this model is not a {cls.__name__} but a {content.get('estimator')}.")
+        setting, learner = online.setting, cast(Learner, online.learner)
+        model = cls(learner, dtype=setting.dtype.name, epochs=content["epochs"], random_state=setting.seed)
+        model.n_features_in_, model.online_ = setting.n_features, online
+        if content["feature_names"] is not None:
+            model.feature_names_in_ = np.asarray(content["feature_names"], object)
+        model._restore(content)
+        return model
+
+    def _restore(self, content: dict[str, Any]) -> None:
+        pass
+
+
+class KernelClassifier(ClassifierMixin, _KernelEstimator):
+    """A classifier that learns row by row with any of the recipes.
+
+    Parameters
+    ----------
+    learner : what a recipe returns, for example ``fogd(n_frequencies=100)``; None stands for ``fogd()``.
+    dtype : "float32" or "float64", of the model.
+    epochs : passes of `fit` over its rows; `partial_fit` makes one.
+    random_state : seed of everything random; the same seed gives the same model.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]] * 50), np.array([0, 0, 1, 1] * 50)
+    >>> model = KernelClassifier(fogd(n_frequencies=50, gamma=2.0)).fit(X, y)
+    >>> model.predict([[0.1, 0.0], [0.9, 0.1]]).tolist()
+    [0, 1]
+    """
+
+    classes_: NDArray[Any]
+    calibration_: Calibration
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything and learn these rows, `epochs` times."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS)
+        check_classification_targets(y)
+        self._open(unique_labels(y))
+        for _ in range(positive("epochs", self.epochs, integer=True)):
+            self._learn(X, y, self._weights(sample_weight, X))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn these rows, one after the other. The first call needs all classes that will ever come."""
+        self._step(X, y, classes, sample_weight)
+        return self
+
+    def progress(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NDArray[Any]:
+        """Learn these rows; returns the label predicted for each row before it was learned."""
+        scores = self._step(X, y, classes, sample_weight)
+        return self.classes_[decide(scores, tie=0)]
+
+    def _step(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> NDArray[np.float64]:
+        if not hasattr(self, "online_"):
+            if classes is None:
+                raise ValueError("classes must be given in the first call: all labels that will ever come.")
+            X = self._rows(X, reset=True)
+            self._open(unique_labels(classes))
+        else:
+            X = self._rows(X)
+            if classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
+                raise ValueError("classes is not the same as in the first call.")
+        labels = check_array(y, ensure_2d=False, dtype=None) if not isinstance(y, np.ndarray) else y
+        return self._learn(X, labels, self._weights(sample_weight, X))
+
+    def _open(self, classes: NDArray[Any]) -> None:
+        self.classes_, self.calibration_ = classes, calibration()
+        self._begin(task_of(classes), outputs(classes))
+
+    def _learn(self, X: Any, y: Any, weights: Any) -> NDArray[np.float64]:
+        targets = encode(np.asarray(y), self.classes_)
+        scores = self.online_.learn(X, targets, weights)
+        self._calibrate(targets, np.ones(len(targets)) if weights is None else weights, scores)
+        return scores
+
+    def _calibrate(self, targets: Any, weights: Any, scores: Any) -> None:
+        calibrate(self.calibration_, targets, weights, scores, np.empty(len(targets)))
+
+    def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
+        target = encode(np.asarray([y]), self.classes_)
+        scores = self.online_.learn_one(x, float(target[0]))
+        self._calibrate(target, np.ones(1), scores[None])
+        return scores
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores: (n,) for two classes, positive for the second; (n, classes) for more."""
+        self._check_fitted()
+        scores = self.online_.score(self._rows(X))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most likely label of each row."""
+        self._check_fitted()
+        chosen = decide(self.online_.score(self._rows(X)), tie=0)
+        return self.classes_[np.minimum(chosen, len(self.classes_) - 1)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities (n, classes): sigmoid or softmax of the scores times a slope.
+
+        The slope is learned online from the scores that rows had before they were learned, for every loss.
+        """
+        self._check_fitted()
+        scores = self.online_.score(self._rows(X))
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
+        return probabilities(self.calibration_, scores)
+
+    def _content(self) -> dict[str, Any]:
+        return {**super()._content(), "classes": self.classes_, "calibration": self.calibration_}
+
+    def _restore(self, content: dict[str, Any]) -> None:
+        self.classes_, self.calibration_ = content["classes"], content["calibration"]
+
+
+class KernelRegressor(RegressorMixin, _KernelEstimator):
+    """A regressor that learns row by row with any of the recipes. Parameters as for `KernelClassifier`.
+
+    >>> import numpy as np
+    >>> X = np.linspace(0.0, 1.0, 200)[:, None]
+    >>> model = KernelRegressor(fogd(n_frequencies=50, sigma=0.2, epsilon=0.0), epochs=20).fit(X, X[:, 0] ** 2)
+    >>> bool(abs(model.predict([[0.5]])[0] - 0.25) < 0.05)
+    True
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # one pass with the papers' steps, which expect targets in [0, 1]
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything and learn these rows, `epochs` times."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, y_numeric=True)
+        self._begin("regression", 1)
+        for _ in range(positive("epochs", self.epochs, integer=True)):
+            self.online_.learn(X, y, self._weights(sample_weight, X))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn these rows, one after the other."""
+        self.progress(X, y, sample_weight)
+        return self
+
+    def progress(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
+        """Learn these rows; returns the prediction for each row before it was learned."""
+        first = not hasattr(self, "online_")
+        X = self._rows(X, reset=first)
+        if first:
+            self._begin("regression", 1)
+        return self.online_.learn(X, np.asarray(y, np.float64), self._weights(sample_weight, X))[:, 0]
+
+    def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
+        return self.online_.learn_one(x, float(y))
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The prediction for each row."""
+        self._check_fitted()
+        return self.online_.score(self._rows(X))[:, 0]
+
+
+class FeatureMapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Explicit features whose inner products come close to a kernel.
+
+    Parameters
+    ----------
+    draw : "iid", "orthogonal", "sorf" or "fastfood" random Fourier features, or "nystroem" landmarks.
+    n_frequencies : number of frequencies (twice as many features), or of landmarks.
+    kernel, gamma, sigma : as in the recipes; additive_chi2 has a map of its own.
+    rank : features kept of "nystroem"; None keeps all that its landmarks carry.
+    dtype, random_state : as in `KernelClassifier`.
+
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> Z = FeatureMapTransformer(n_frequencies=2000, gamma=0.5).fit_transform(X)
+    >>> bool(abs(Z[0] @ Z[1] - np.exp(-1.0)) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        draw: str = "iid",
+        n_frequencies: int = 100,
+        *,
+        kernel: Any = "gaussian",
+        gamma: Any = "scale",
+        sigma: float | None = None,
+        rank: int | None = None,
+        dtype: str = "float32",
+        random_state: Any = 0,
+    ) -> None:
+        self.draw = draw
+        self.n_frequencies = n_frequencies
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.rank = rank
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.kernel == "additive_chi2"
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the map; a width rule looks at these rows, and "nystroem" takes its landmarks from them."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS)
+        kernel = make_kernel(self.kernel, self.gamma, self.sigma)
+        kernel = settle(kernel, X) if has_rule(kernel) else kernel
+        count = positive("n_frequencies", self.n_frequencies, integer=True)
+        seed = _seed(self.random_state)
+        if self.draw == "nystroem":
+            self.map_ = self._landmarks(kernel, X, count, seed)
+        else:
+            self.map_ = draw_map(kernel, X.shape[1], count, self.draw, np.dtype(self.dtype), seed)
+        self._n_features_out = features_of(self.map_, pack(np.zeros((1, X.shape[1])), self.dtype)).shape[1]
+        return self
+
+    def _landmarks(self, kernel: Any, X: Any, count: int, seed: int) -> Any:
+        chosen = check_random_state(seed % 2**32).permutation(X.shape[0])[:count]
+        points = X[np.sort(chosen)]
+        points = np.asarray(points.todense() if is_sparse(points) else points, self.dtype)
+        return nystroem(kernel, np.ascontiguousarray(points.T), self.rank or len(points), 1e-8)[0]
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Features (n, n_features_out)."""
+        check_is_fitted(self, "map_")
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=NUMBERS)
+        return features_of(self.map_, pack(X, self.dtype))
+
+
+def _seed(random_state: Any) -> int:
+    """The seed of a whole number, or one drawn from what scikit-learn understands by a random state."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _needs_positive(learner: Learner | None) -> bool:
+    kernel = learner.get_params().get("kernel") if isinstance(learner, Learner) else None
+    return kernel == "additive_chi2" or getattr(kernel, "code", None) == CHI2
+
+
+def _is_plain(estimator: Any, X: Any) -> bool:
+    """Whether rows are so plain that validation would find nothing; it costs more than learning a row."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in NUMBERS
+        and X.shape[0] > 0
+        and X.shape[1] == getattr(estimator, "n_features_in_", -1)
+        and not hasattr(estimator, "feature_names_in_")
+    )  # `Online` itself refuses numbers that are not finite

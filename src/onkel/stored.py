@@ -1,0 +1,52 @@
+"""Learners at work, in files: the snapshot of a model together with the recipe it came from."""
+
+from typing import Any, cast
+
+import numpy as np
+
+from onkel import snapshot
+from onkel.checks import problem_with
+from onkel.online import Online, Setting
+from onkel.recipes import RECIPES, Learner, make_learner
+from onkel.recipes.learner import DTYPES, TASKS
+from onkel.snapshot import SnapshotError
+
+
+def save_model(path: Any, online: Online, extra: dict[str, Any]) -> None:
+    """Write a learner at work and whatever else belongs to it."""
+    learner, setting = cast(Learner, online.learner), online.setting
+    content = {
+        "learner": learner.name,
+        "parameters": learner.get_params(),
+        "task": online.task,
+        "setting": setting._replace(dtype=np.dtype(setting.dtype).name)._asdict(),
+        "model": online.model,
+        "extra": extra,
+    }
+    snapshot.write(path, content)
+
+
+def load_model(path: Any) -> tuple[Online, dict[str, Any]]:
+    """A learner at work, and what was saved with it."""
+    content = snapshot.read(path)
+    try:
+        return _restored(content)
+    except SnapshotError as error:
+        raise SnapshotError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        raise SnapshotError(f"{path}: its header is damaged.") from None
+
+
+def _restored(content: dict[str, Any]) -> tuple[Online, dict[str, Any]]:
+    name, task = content["learner"], content["task"]
+    if name not in RECIPES:
+        raise SnapshotError(f"it was made by the recipe {name!r}, which is not known here.")
+    if task not in TASKS or content["setting"]["dtype"] not in DTYPES:
+        raise SnapshotError("its header is damaged.")
+    setting = Setting(**content["setting"])
+    setting = setting._replace(dtype=np.dtype(setting.dtype))
+    learner = make_learner(name, **content["parameters"])
+    problem = problem_with(content["model"], setting)
+    if problem:
+        raise SnapshotError(f"its arrays do not fit together: {problem}.")
+    return Online(learner, task, setting, content["model"]), content["extra"]

@@ -1,0 +1,201 @@
+"""Streams from LIBSVM text: `label index:value index:value ...`, one row per line."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onkel.streams.block import Block, StreamError, Summary, at_line, csr, dense, stored, summarise
+from onkel.streams.oddline import MOST_FEATURES, Limits, read_odd_line
+from onkel.streams.opening import Source, name_of, open_bytes, read_once
+from onkel.streams.scan import ODD_LINE, TEXT_DONE, Columns, Progress, scan
+
+CHUNK_BYTES = 2**20
+LONGEST_LINE = 2**26  # bytes; without a bound, a binary file without line ends would fill the memory
+SHORTEST_ENTRY = 4  # bytes, as in " 1:1"
+FEW_FEATURES = 64  # up to here, arrays are faster than CSR matrices even when most of their cells are zero
+
+
+class LibsvmFile:
+    r"""Rows of a LIBSVM file, in constant memory.
+
+    Parameters
+    ----------
+    source
+        Path, possibly ending in .gz, .bz2, .xz or .zst, or "-" for standard input, which can be read only once.
+    n_features
+        Number of features; a larger index is an error. By default a path is read once to find out; of standard
+        input, the largest index of the first block counts.
+    block_rows
+        Rows per block; the last block may be shorter.
+    dense
+        Whether the rows come as an array rather than as a CSR matrix. By default they do when there are at most 64
+        features, or when the first block holds more than a quarter of its cells.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "three.libsvm"
+    >>> _ = path.write_text("1 1:0.5 3:2\n-1 2:1e-3\n1 # nothing but zeros\n")
+    >>> stream = LibsvmFile(path, block_rows=2)
+    >>> [block.rows.tolist() for block in stream]
+    [[[0.5, 0.0, 2.0], [0.0, 0.001, 0.0]], [[0.0, 0.0, 0.0]]]
+    >>> stream.summary()
+    Summary(rows=3, n_features=3, labels=(-1.0, 1.0), entries=3, has_negative=False)
+    """
+
+    def __init__(
+        self, source: Source, n_features: int | None = None, block_rows: int = 4096, dense: bool | None = None
+    ) -> None:
+        if n_features is not None and not 1 <= n_features <= MOST_FEATURES:
+            raise StreamError(f"The number of features must be from 1 to {MOST_FEATURES}, not {n_features}.")
+        if block_rows < 1:
+            raise StreamError(f"A block must hold at least one row, not {block_rows}.")
+        self.source = source
+        self.n_features = n_features
+        self.block_rows = block_rows
+        self.dense = dense
+        self._summary: Summary | None = None
+        self._gone = False
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the rows, block by block."""
+        limits = self._limits()
+        as_array = self.dense
+        for block in self._blocks(limits):
+            if limits.width is None:
+                limits.width = _some_features(block.rows.shape[1], limits.name)
+                limits.beyond = f"{limits.width}, the largest of the first block; give their number (--features)."
+            if as_array is None:
+                as_array = _better_dense(block)
+            yield block._replace(rows=dense(block.rows)) if as_array else block
+
+    def summary(self) -> Summary:
+        """Read the whole file once, without keeping its rows; later calls repeat the answer."""
+        if self._summary is None:
+            if read_once(self.source):
+                raise StreamError(f"{name_of(self.source)}: it can be read only once, so it has no summary.")
+            self._summary = summarise(self._blocks(self._given_limits()))
+        return self._summary
+
+    def _given_limits(self) -> Limits:
+        return Limits(name_of(self.source), self.n_features, f"the {self.n_features} features asked for.")
+
+    def _limits(self) -> Limits:
+        limits = self._given_limits()
+        if limits.width is None and not read_once(self.source):
+            limits.width = _some_features(self.summary().n_features, limits.name)
+            limits.beyond = f"the {limits.width} features that the file had before; it has changed."
+        return limits
+
+    def _blocks(self, limits: Limits) -> Iterator[Block]:
+        if self._gone:
+            raise StreamError(f"{limits.name}: it can be read only once.")
+        self._gone = read_once(self.source)
+        empty = True
+        with open_bytes(self.source) as file:
+            # From a pipe, take what has arrived: a row should not wait for the next megabyte.
+            read = file.read1 if self._gone else file.read
+            for block in _csr_blocks(_whole_lines(read, limits.name), limits, self.block_rows):
+                empty = False
+                yield block
+        if empty:
+            raise StreamError(f"{limits.name}: there are no rows in it.")
+
+
+def _some_features(n_features: int, name: str) -> int:
+    if n_features == 0:
+        raise StreamError(f"{name}: no row has a feature, so their number must be given (--features).")
+    return n_features
+
+
+def _better_dense(block: Block) -> bool:
+    n_rows, n_features = block.rows.shape
+    return bool(n_features <= FEW_FEATURES or stored(block.rows).size * 4 > n_rows * n_features)
+
+
+def _whole_lines(read: Callable[[int], bytes], name: str) -> Iterator[bytes]:
+    """Cut a file at line ends, about CHUNK_BYTES at a time; the last line gets an end if it has none."""
+    unfinished: list[bytes] = []
+    lines = 0
+    while chunk := read(CHUNK_BYTES):
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            text = b"".join([*unfinished, chunk[:end]])
+            yield text
+            lines += text.count(b"\n")
+            unfinished = []
+        unfinished.append(chunk[end:])
+        if sum(map(len, unfinished)) > LONGEST_LINE:
+            raise at_line(name, lines + 1, f"the line is longer than {LONGEST_LINE} bytes.")
+    text = b"".join(unfinished)
+    if text:
+        yield text + b"\n"
+
+
+def _csr_blocks(texts: Iterator[bytes], limits: Limits, block_rows: int) -> Iterator[Block]:
+    """Parse texts of whole lines into blocks of `block_rows` rows."""
+    columns = _columns(block_rows)
+    progress = Progress(at=0, line=0, rows=0, entries=0)
+    for text in texts:
+        buffer = np.frombuffer(text, dtype=np.uint8)
+        progress = progress._replace(at=0)
+        # Bound once per text: to look at the types for each block costs more than to read a small one.
+        read_plain_lines = scan.bind(buffer, progress, columns, MOST_FEATURES)
+        status = ODD_LINE
+        while status != TEXT_DONE:
+            columns = _with_room(columns, progress.entries + (len(text) - progress.at) // SHORTEST_ENTRY)
+            status, progress = read_plain_lines(buffer, progress, columns, limits.width or MOST_FEATURES)
+            if status == ODD_LINE:
+                progress = _take_odd_line(text, progress, columns, limits)
+            if progress.rows == block_rows:
+                yield _block(columns, progress, limits.width)
+                progress = progress._replace(rows=0, entries=0)
+    if progress.rows:
+        yield _block(columns, progress, limits.width)
+
+
+def _columns(block_rows: int) -> Columns:
+    return Columns(
+        labels=np.empty(block_rows),
+        lines=np.empty(block_rows, dtype=np.int64),
+        starts=np.zeros(block_rows + 1, dtype=np.int64),
+        indices=np.empty(0, dtype=np.int32),
+        values=np.empty(0),
+    )
+
+
+def _with_room(columns: Columns, entries: int) -> Columns:
+    """The same columns with room for that many entries."""
+    room = len(columns.values)
+    if entries <= room:
+        return columns
+    missing = max(entries - room, room)
+    indices = np.concatenate([columns.indices, np.empty(missing, dtype=np.int32)])
+    return columns._replace(indices=indices, values=np.concatenate([columns.values, np.empty(missing)]))
+
+
+def _take_odd_line(text: bytes, progress: Progress, columns: Columns, limits: Limits) -> Progress:
+    """Read the line at which the compiled reader stopped. Changes `columns`."""
+    at, line, rows, entries = progress
+    end = text.index(b"\n", at)
+    odd = read_odd_line(text[at:end], line + 1, limits)
+    if odd is not None:
+        more = entries + len(odd.values)
+        columns.labels[rows] = odd.label
+        columns.lines[rows] = line + 1
+        columns.indices[entries:more] = odd.indices
+        columns.values[entries:more] = odd.values
+        rows, entries = rows + 1, more
+        columns.starts[rows] = entries
+    return Progress(end + 1, line + 1, rows, entries)
+
+
+def _block(columns: Columns, progress: Progress, width: int | None) -> Block:
+    """Copy of what was collected; of no known width, it is as wide as its largest index."""
+    indices: NDArray[np.int32] = columns.indices[: progress.entries].copy()
+    values = columns.values[: progress.entries].copy()
+    if width is None:
+        width = int(indices.max(initial=-1)) + 1
+    rows = csr(values, indices, columns.starts[: progress.rows + 1].copy(), width)
+    return Block(rows, columns.labels[: progress.rows].copy(), int(columns.lines[0]))

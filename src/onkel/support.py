@@ -1,0 +1,93 @@
+"""The support: the rows a kernel expansion keeps, and what it keeps of them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.dispatch import compiled, known
+from onkel.rows import entry, extent
+
+SMALLEST_SCALE = 1e-6  # below, the common scale is multiplied into the coefficients
+
+
+@known
+class Support(NamedTuple):
+    """f = scale * sum_k coef[:, k] k(points[:, k], .) over the first `count` columns."""
+
+    points: Any  # (d, capacity)
+    sizes: Any  # (capacity,): `measure` of each point
+    coef: Any  # (K, capacity)
+    born: Any  # (capacity,): the round in which a point came in
+    count: Any  # (1,)
+    scale: Any  # (1,): common factor of all coefficients, so that forgetting costs one multiplication
+
+
+class Candidate(NamedTuple):
+    """A row that asks to be kept."""
+
+    i: int
+    size: Any
+    self_similarity: float
+    similar: Any  # (capacity,): its similarities to the support
+    coef: Any  # (K,): its coefficients, already divided by the scale
+    loss: float
+    clock: int
+
+
+def empty_support(n_features: int, n_outputs: int, capacity: int, dtype: Any) -> Support:
+    """A support with room for `capacity` rows."""
+    return Support(
+        np.zeros((n_features, capacity), dtype),
+        np.zeros(capacity, dtype),
+        np.zeros((n_outputs, capacity), dtype),
+        np.zeros(capacity, np.int64),
+        np.zeros(1, np.int64),
+        np.ones(1),
+    )
+
+
+def enlarged(support: Support, capacity: int) -> Support:
+    """The same support in arrays with more room."""
+    more = capacity - support.sizes.shape[0]
+
+    def wider(a: Any) -> Any:
+        return np.concatenate([a, np.zeros((*a.shape[:-1], more), a.dtype)], axis=-1)
+
+    points, sizes, coef, born, count, scale = support
+    return Support(wider(points), wider(sizes), wider(coef), wider(born), count, scale)
+
+
+@compiled
+def place(support: Any, slot: int, block: Any, candidate: Any) -> None:
+    """Put a candidate into a slot; changes support."""
+    first, last = extent(block, candidate.i)
+    support.points[:, slot] = 0
+    for p in range(first, last):
+        j, x = entry(block, candidate.i, p)
+        support.points[j, slot] = x
+    support.sizes[slot] = candidate.size
+    support.born[slot] = candidate.clock
+    for k in range(support.coef.shape[0]):
+        support.coef[k, slot] = candidate.coef[k]
+
+
+@compiled
+def forget(scale: Any, shrink: float, weights: Any, n: int) -> None:
+    """Multiply weights[:, :n] by `shrink` through their common scale; changes scale and, rarely, weights."""
+    scale[0] *= shrink
+    if scale[0] < SMALLEST_SCALE:
+        factor = weights.dtype.type(scale[0])
+        for k in range(weights.shape[0]):
+            for j in range(n):
+                weights[k, j] *= factor
+        scale[0] = 1.0
+
+
+@compiled
+def finite(score: float) -> float:
+    """A score that is a number: clamped, and 0 where a diverged or overflowing model has none."""
+    if score > 1e30:
+        return 1e30
+    if score < -1e30:
+        return -1e30
+    return score if score == score else 0.0

@@ -1,0 +1,126 @@
+"""Vectorised sine, cosine and power of two, for float32 and float64.
+
+PyPI's Numba has no vector library, so ``np.sin`` in a loop is a call per number. These polynomials vectorise: 5 + 6 and
+9 + 9 coefficients for sine and cosine, 7 and 12 for the power of two. `tools/fit_polynomials.py` fits and prints them.
+
+Phases are in half turns: sin and cos of pi u. Adding 1.5 * 2^23 (2^52) rounds u to the nearest integer k in the low
+bits of the sum; h = u - k is exact, and both results change sign with the lowest bit of k.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from onkel.dispatch import verb
+
+F32, F64 = np.float32, np.float64
+TURN_32 = F32(1.5 * 2.0**23)
+TURN_64 = F64(1.5 * 2.0**52)
+
+
+@verb
+def sincospi(u: Any) -> Any:
+    """(sin(pi u), cos(pi u)); (0, 1) where u is so large that it has no fraction. Never NaN."""
+
+
+@verb
+def exp2(x: Any) -> Any:
+    """2**x for x clamped to the exponents of normal numbers, so never 0, infinite or NaN."""
+
+
+@sincospi.of(np.float32)
+def _(u: Any) -> Any:
+    big = F32(4194304.0)
+    u = u if u < big else big  # beyond, no digit of the fraction is left; NaN ends here too
+    u = u if u > -big else -big
+    t = u + TURN_32
+    h = u - (t - TURN_32)
+    odd = np.float32(t).view(np.int32) << np.int32(31)
+    sign = np.int32(odd | np.float32(1.0).view(np.int32)).view(np.float32)
+    y = h * h
+    p = F32(0.07765591227601387)
+    p = p * y + F32(-0.5982904112834275)
+    p = p * y + F32(2.550077386528912)
+    p = p * y + F32(-5.167710076668315)
+    p = p * y + F32(3.1415926400772034)
+    sine = h * p
+    p = F32(-0.024395932097550446)
+    p = p * y + F32(0.2349370685950865)
+    p = p * y + F32(-1.3352119493905503)
+    p = p * y + F32(4.058709154763134)
+    p = p * y + F32(-4.934802136928946)
+    p = p * y + F32(0.999999999779154)
+    return sign * sine, sign * p
+
+
+@exp2.of(np.float32)
+def _(x: Any) -> Any:
+    low, high = F32(-126.0), F32(126.0)
+    x = x if x > low else low  # NaN ends here too
+    x = x if x < high else high
+    t = x + TURN_32
+    f = x - (t - TURN_32)
+    p = F32(0.0001546144469856913)
+    p = p * f + F32(0.0013400428177615838)
+    p = p * f + F32(0.009618056678524637)
+    p = p * f + F32(0.05550327226670302)
+    p = p * f + F32(0.24022650922288757)
+    p = p * f + F32(0.6931472067028326)
+    p = p * f + F32(1.0)
+    power = np.float32(t).view(np.int32) << np.int32(23)
+    return p * np.int32(power + np.float32(1.0).view(np.int32)).view(np.float32)
+
+
+@sincospi.of(np.float64)
+def _(u: Any) -> Any:
+    big = F64(2251799813685248.0)
+    u = u if u < big else big  # beyond, no digit of the fraction is left; NaN ends here too
+    u = u if u > -big else -big
+    t = u + TURN_64
+    h = u - (t - TURN_64)
+    odd = np.float64(t).view(np.int64) << np.int64(63)
+    sign = np.int64(odd | np.float64(1.0).view(np.int64)).view(np.float64)
+    y = h * h
+    p = F64(7.697826768224191e-07)
+    p = p * y + F64(-2.1903497074626018e-05)
+    p = p * y + F64(0.0004662998161898394)
+    p = p * y + F64(-0.007370430505916944)
+    p = p * y + F64(0.0821458865731029)
+    p = p * y + F64(-0.5992645293189447)
+    p = p * y + F64(2.5501640398773007)
+    p = p * y + F64(-5.167712780049969)
+    p = p * y + F64(3.141592653589793)
+    sine = h * p
+    p = F64(4.149564353942586e-06)
+    p = p * y + F64(-0.00010456655338748738)
+    p = p * y + F64(0.0019295562724817132)
+    p = p * y + F64(-0.025806888737002202)
+    p = p * y + F64(0.23533063012953284)
+    p = p * y + F64(-1.335262768843447)
+    p = p * y + F64(4.058712126416497)
+    p = p * y + F64(-4.934802200544676)
+    p = p * y + F64(1.0)
+    return sign * sine, sign * p
+
+
+@exp2.of(np.float64)
+def _(x: Any) -> Any:
+    low, high = F64(-1022.0), F64(1022.0)
+    x = x if x > low else low  # NaN ends here too
+    x = x if x < high else high
+    t = x + TURN_64
+    f = x - (t - TURN_64)
+    p = F64(4.4558179083360645e-10)
+    p = p * f + F64(7.074194297288521e-09)
+    p = p * f + F64(1.0178057087733941e-07)
+    p = p * f + F64(1.3215432535912375e-06)
+    p = p * f + F64(1.5252733841556773e-05)
+    p = p * f + F64(0.00015403530463724353)
+    p = p * f + F64(0.001333355814640647)
+    p = p * f + F64(0.009618129107587256)
+    p = p * f + F64(0.055504108664821625)
+    p = p * f + F64(0.24022650695910158)
+    p = p * f + F64(0.6931471805599453)
+    p = p * f + F64(1.0)
+    power = np.float64(t).view(np.int64) << np.int64(52)
+    return p * np.int64(power + np.float64(1.0).view(np.int64)).view(np.float64)

@@ -1,0 +1,57 @@
+"""Rules that choose the width of a kernel from the first rows of a stream."""
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from onkel.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
+from onkel.rows import is_sparse
+
+FIRST_ROWS = 100  # a width rule looks at that many rows before anything is learned
+
+
+def has_rule(kernel: Any) -> bool:
+    """Whether the kernel still waits for rows."""
+    return isinstance(getattr(kernel, "gamma", None), str)
+
+
+def settle(kernel: Any, rows: Any) -> Any:
+    """The kernel with its rule replaced by a number.
+
+    ``"scale"``: gamma = 1 / (d v) with v the variance of all numbers (Laplacian: its root), as in scikit-learn.
+    ``"median"``: sigma = the median distance between two rows.
+
+    >>> from onkel.kernels import gaussian
+    >>> settle(gaussian(gamma="scale"), np.array([[0.0, 2.0], [2.0, 0.0]])).gamma
+    0.5
+    """
+    rule = _scale if kernel.gamma == "scale" else _median
+    gamma = rule(kernel, rows) if rows.shape[0] else 0.0
+    usable = np.isfinite(gamma) and gamma > 0.0
+    return kernel._replace(gamma=float(gamma) if usable else 1.0)  # constant rows have no width
+
+
+def _scale(kernel: Kernel, rows: Any) -> float:
+    variance = _variance(rows)
+    spread = np.sqrt(variance) if kernel.code == LAPLACIAN else variance
+    return float(1.0 / (rows.shape[1] * spread)) if spread > 0.0 else 0.0
+
+
+def _variance(rows: Any) -> float:
+    if not is_sparse(rows):
+        return float(np.var(np.asarray(rows, np.float64)))
+    cells, data = rows.shape[0] * rows.shape[1], np.asarray(rows.data, np.float64)
+    mean = data.sum() / cells
+    return float(((data - mean) ** 2).sum() / cells + (1.0 - len(data) / cells) * mean**2)
+
+
+def _median(kernel: Kernel, rows: Any) -> float:
+    dense = np.asarray(rows.todense() if is_sparse(rows) else rows, np.float64)
+    if len(dense) < 2:
+        return 0.0
+    distance = float(np.median(pdist(dense, "cityblock" if kernel.code == LAPLACIAN else "euclidean")))
+    if distance == 0.0:
+        return 0.0
+    sigma_to_gamma = {GAUSSIAN: 0.5 / distance**2, LAPLACIAN: 1.0 / distance, CAUCHY: dense.shape[1] / distance**2}
+    return sigma_to_gamma[kernel.code]
