@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
-from functools import cached_property, lru_cache, partial, wraps
+from functools import lru_cache, partial, wraps
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -136,23 +136,27 @@ class EntryPoint(Generic[P, R]):
     def __init__(self, function: Callable[P, R]) -> None:
         wraps(function)(self)
         self.py_func = function
+        self._dispatcher: Any = None
+        self._known_sources = 0
         _sources.add(Path(function.__code__.co_filename))
 
-    @cached_property
+    @property
     def dispatcher(self) -> Any:
-        return _jit_with_cache(self.py_func, cache_folder())
+        """Numba's dispatcher; a new one, with its own cache folder, when a piece was registered since the last call."""
+        if self._known_sources != len(_sources):
+            self._known_sources = len(_sources)
+            self._dispatcher = _quiet(self.py_func) if CONFIG.DISABLE_JIT else _dispatcher(self.py_func, cache_folder())
+        return self._dispatcher
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self.bind(*args)(*args)
+        return cast(R, self.dispatcher(*args))
 
     def bind(self, *args: Any) -> Callable[..., R]:
         """The machine code for arguments of exactly these types. It checks nothing: call it with such arrays only."""
         if CONFIG.DISABLE_JIT:
-            return _quiet(self.py_func)
+            return cast(Callable[..., R], self.dispatcher)
         kinds = tuple(map(numba.typeof, args))
-        if kinds not in self.dispatcher.overloads:
-            with _Announcement():
-                self.dispatcher.compile(kinds)
+        self.dispatcher.compile(kinds)
         return cast(Callable[..., R], self.dispatcher.overloads[kinds].entry_point)
 
 
@@ -192,29 +196,40 @@ class _Announcement:
             sys.stderr.write(self.text)
 
 
-def _jit_with_cache(function: Callable[..., Any], folder: str) -> Any:
+@lru_cache
+def _dispatcher(function: Callable[..., Any], folder: str) -> Any:
+    """Numba's dispatcher of an entry point, with its cache in a folder, and saying so when it compiles."""
     before = CONFIG.CACHE_DIR
     CONFIG.CACHE_DIR = folder  # read by Numba when it sets up the cache, that is in the next line
     try:
-        return numba.njit(cache=True, fastmath=EXACT, **OPTIONS)(function)
+        dispatcher: Any = numba.njit(cache=True, fastmath=EXACT, **OPTIONS)(function)
     finally:
         CONFIG.CACHE_DIR = before
+    compile_quietly = dispatcher.compile
+
+    def compile_audibly(kinds: Any) -> Any:
+        with _Announcement():
+            return compile_quietly(kinds)
+
+    dispatcher.compile = compile_audibly
+    return dispatcher
 
 
 def cache_folder() -> str:
-    """Folder of the compiled code, named after our sources and those of every registered implementation.
+    """Folder of the compiled code, named after our compiled sources and those of every registered implementation.
 
     Numba itself notices changes only in the file of the entry point, and would silently run old code.
     """
-    return _keyed_folder(frozenset(_sources | set(PACKAGE.rglob("*.py"))))
+    return _keyed_folder(frozenset(_sources))
 
 
 @lru_cache
-def _keyed_folder(sources: frozenset[Path]) -> str:
+def _keyed_folder(registered: frozenset[Path]) -> str:
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(sources):
-        if path.is_file():  # code typed into a prompt has no file
-            digest.update(path.read_bytes())
+    for path in sorted(registered | set(PACKAGE.rglob("*.py"))):
+        text = path.read_bytes() if path.is_file() else b""  # code typed into a prompt has no file
+        if b"onkel.dispatch" in text or path.name == "dispatch.py":  # our files without it are never compiled
+            digest.update(text)
     folder = _cache_root() / digest.hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return str(folder)

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from onkel.calibration import calibrate, calibration
 from onkel.targets import decide
@@ -98,7 +97,9 @@ def auc(positive: NDArray[np.bool_], scores: Numbers) -> float | None:
     n, m = int(positive.sum()), int((~positive).sum())
     if not n or not m:
         return None
-    return float((rankdata(scores)[positive].sum() - n * (n + 1) / 2) / (n * m))
+    ordered, found = np.sort(scores[~positive]), scores[positive]
+    below, up_to = np.searchsorted(ordered, found, "left"), np.searchsorted(ordered, found, "right")
+    return float((below + up_to).sum() / (2 * n * m))  # a tie counts one half
 
 
 class RegressionErrors:

@@ -61,7 +61,8 @@ class Online:
     def __init__(self, learner: "Planner", task: str, setting: Setting, model: Any = None) -> None:
         self.learner, self.task, self.setting = learner, task, setting
         self.model = self._fresh() if model is None else model
-        self._one: _OneRow | None = None
+        self._one: Callable[[Any, float], Scores | None] | None = None
+        self._one_model: Any = None
 
     def _fresh(self) -> Any:
         kernel, build = self.learner.plan(self.task)
@@ -110,13 +111,14 @@ class Online:
 
     def learn_one(self, x: Any, y: float) -> Scores:
         """Learn one row of numbers; returns its scores (K,) from before. The array is reused by the next call."""
-        if self._one is None or self._one.model is not self.model:
+        if self._one is None or self._one_model is not self.model:
             if isinstance(self.model, Waiting):
                 return self.learn(np.asarray(x)[None], np.array([y]))[0]
-            self._one = _OneRow(self.model, self.setting)
-        if not self._one.learn(x, y):  # no room: the slow path makes some
+            self._one, self._one_model = one_row_learner(self.model, self.setting), self.model
+        scores = self._one(x, y)
+        if scores is None:  # no room: the slow path makes some
             return self.learn(np.asarray(x)[None], np.array([y]))[0]
-        return self._one.scores[0]
+        return scores
 
     def _pack(self, rows: Any, targets: Any, importance: Any) -> tuple[Block, Scores, Scores]:
         block = self._block(rows)
@@ -161,26 +163,26 @@ class Online:
         return driving.learn(model, held.block, 0, held.targets, held.importance, scores)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_one": None}  # bound machine code stays in its process
+        return {**self.__dict__, "_one": None, "_one_model": None}  # bound machine code stays in its process
 
 
-class _OneRow:
-    """Arrays for one row and the machine code bound to them: no type analysis at each call."""
+def one_row_learner(model: Any, setting: Setting) -> Callable[[Any, float], Scores | None]:
+    """A function that learns one row through machine code bound to arrays of its own: no type analysis per call.
 
-    def __init__(self, model: Any, setting: Setting) -> None:
-        self.model = model
-        values = np.zeros((1, setting.n_features), setting.dtype)
-        self.block, self.row = Dense(values), values[0]
-        self.target, self.importance, self.scores = np.zeros(1), np.ones(1), np.zeros((1, setting.n_outputs))
-        entry = driving.LOOPS[type(model)][0]
-        self.run = entry.bind(model, self.block, 0, self.target, self.importance, self.scores)
+    It returns the scores from before, or None when the model has no room for the row.
+    """
+    values, scores = np.zeros((1, setting.n_features), setting.dtype), np.zeros((1, setting.n_outputs))
+    block, target, importance = Dense(values), np.zeros(1), np.ones(1)
+    row, own_scores, norm = values[0], scores[0], values[0].dot
+    run = driving.LOOPS[type(model)][0].bind(model, block, 0, target, importance, scores)
 
-    def learn(self, x: Any, y: float) -> bool:
-        row = self.row
+    def learn_one(x: Any, y: float) -> Scores | None:
         row[:] = x
-        if not isfinite(row.dot(row)) and not np.isfinite(row).all():  # the first test is fast, and may overflow
+        if not isfinite(norm(row)) and not np.isfinite(row).all():  # the first test is fast, and may overflow
             raise ValueError("A row must consist of finite numbers; one is NaN or too large.")
         if not isfinite(y):
             raise ValueError("A target must be a finite number.")
-        self.target[0] = y
-        return bool(self.run(self.model, self.block, 0, self.target, self.importance, self.scores))
+        target[0] = y
+        return own_scores if run(model, block, 0, target, importance, scores) else None
+
+    return learn_one

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from onkel.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
 from onkel.rows import is_sparse
@@ -47,6 +46,8 @@ def _variance(rows: Any) -> float:
 
 
 def _median(kernel: Kernel, rows: Any) -> float:
+    from scipy.spatial.distance import pdist  # slow to import, and rarely needed
+
     dense = np.asarray(rows.todense() if is_sparse(rows) else rows, np.float64)
     if len(dense) < 2:
         return 0.0

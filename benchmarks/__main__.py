@@ -1,0 +1,16 @@
+"""``python -m benchmarks all | fogd | latency | startup [--quick]``."""
+
+import argparse
+
+from benchmarks import fogd, latency, startup
+
+SUITES = {"fogd": fogd.main, "latency": latency.main, "startup": startup.main}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("suite", choices=["all", *SUITES])
+    parser.add_argument("--quick", action="store_true", help="fewer rows and repeats")
+    options = parser.parse_args()
+    for name, suite in SUITES.items():
+        if options.suite in ("all", name):
+            suite(options.quick)

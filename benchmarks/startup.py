@@ -1,0 +1,40 @@
+"""Start-up: what an import costs, and the first use of a learner without and with its compiled code on disk."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from statistics import median
+
+from benchmarks.timing import table
+
+IMPORT = "import time; start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
+FIRST_USE = """
+import time, numpy as np
+from onkel.recipes import make_learner
+online = make_learner("{learner}", gamma=0.1).start(n_features=5)
+start = time.perf_counter()
+online.learn(np.zeros((3, 5)), np.ones(3))
+print(time.perf_counter() - start)
+"""
+
+
+def seconds(code: str, cache: str) -> float:
+    environment = {**os.environ, "ONKEL_CACHE": cache}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def main(quick: bool = False) -> None:
+    repeats, lines = 3 if quick else 7, []
+    with tempfile.TemporaryDirectory() as cache:
+        for module in ("numpy", "onkel", "onkel.recipes", "onkel.sklearn_api"):
+            time = median(seconds(IMPORT.format(module=module), cache) for _ in range(repeats))
+            lines.append([f"import {module}", f"{time:.2f}"])
+    for learner in ("fogd",) if quick else ("fogd", "ogd", "nogd", "rks"):
+        with tempfile.TemporaryDirectory() as cache:
+            code = FIRST_USE.format(learner=learner)
+            lines.append([f"first use of {learner}, nothing compiled", f"{seconds(code, cache):.2f}"])
+            cached = median(seconds(code, cache) for _ in range(repeats))
+            lines.append([f"first use of {learner}, compiled code on disk", f"{cached:.2f}"])
+    table("Start-up", ["", "seconds"], lines)

@@ -1,0 +1,35 @@
+"""Timing on noisy machines: CPU time on one core, contestants interleaved, medians."""
+
+import os
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")  # before NumPy is imported anywhere
+
+from collections.abc import Callable  # noqa: E402
+from statistics import median  # noqa: E402
+from time import process_time  # noqa: E402
+
+
+def interleaved(contestants: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """Median CPU seconds of each contestant; every round runs each of them once."""
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for run in contestants.values():
+        run()  # compiled code, caches, branch predictors
+    for _ in range(repeats):
+        for name, run in contestants.items():
+            start = process_time()
+            run()
+            times[name].append(process_time() - start)
+    return {name: median(values) for name, values in times.items()}
+
+
+def table(title: str, header: list[str], lines: list[list[str]]) -> None:
+    """Print aligned columns."""
+    widths = [max(len(line[k]) for line in [header, *lines]) for k in range(len(header))]
+    print(f"\n{title}")
+    for line in [header, *lines]:
+        print(
+            "  ".join(
+                cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(line, widths, strict=True))
+            )
+        )
