@@ -36,7 +36,8 @@ class Stream(NamedTuple):
 def stream(task: str, rows: int = N_ROWS, seed: int = 1) -> Stream:
     """A seeded stream whose target is not linear in the row; row 10 is the only one without any number."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(rows, N_FEATURES)) * (rng.random((rows, N_FEATURES)) < 0.5)
+    shape = rows, N_FEATURES
+    X = np.where(rng.random(shape) < 0.5, rng.normal(size=shape), 0.0)  # no -0.0, which compressed rows cannot hold
     empty = ~X.any(axis=1)
     X[empty, 0] = rng.normal(size=empty.sum())
     X[10:11] = 0.0
@@ -188,7 +189,7 @@ RECIPE_TABLE = {
         ]
         + [
             ("binary", {"n_frequencies": 21, "batch": 1, "eta": 0.4, **GAUSSIAN}),
-            ("regression", {"n_frequencies": 21, "batch": N_ROWS + 1, **GAUSSIAN}),
+            ("regression", {"n_frequencies": 21, "batch": N_ROWS - 1, **GAUSSIAN}),
             ("regression", {"n_frequencies": 21, "batch": 5, "epsilon": 0.3, **GAUSSIAN}),
         ],
         constant_memory=True,

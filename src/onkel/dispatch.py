@@ -226,13 +226,18 @@ def cache_folder() -> str:
 @lru_cache
 def _keyed_folder(registered: frozenset[Path]) -> str:
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(registered | set(PACKAGE.rglob("*.py"))):
-        text = path.read_bytes() if path.is_file() else b""  # code typed into a prompt has no file
-        if b"onkel.dispatch" in text or path.name == "dispatch.py":  # our files without it are never compiled
-            digest.update(text)
+    own = {path for path in PACKAGE.rglob("*.py") if _may_be_compiled(path.read_bytes())}
+    for path in sorted(own | registered):
+        if path.is_file():  # code typed into a prompt has no file
+            digest.update(path.read_bytes())
     folder = _cache_root() / digest.hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return str(folder)
+
+
+def _may_be_compiled(source: bytes) -> bool:
+    """Whether a file of ours holds compiled code. All such files count, imported yet or not, or the key would change."""
+    return b"onkel.dispatch" in source or b".of(" in source or b"onkel.borrow" in source
 
 
 def _cache_root() -> Path:

@@ -61,7 +61,7 @@ def additive_chi2() -> Kernel:
     return Kernel(CHI2)
 
 
-KERNELS = {
+KERNELS: dict[str, Any] = {
     "gaussian": gaussian,
     "laplacian": laplacian,
     "cauchy": cauchy,
@@ -84,8 +84,8 @@ def _width(gamma: float | str | None, sigma: float | None, convert: Any) -> floa
     return _positive("gamma", gamma)
 
 
-def _positive(name: str, value: float) -> float:
-    if not (np.isfinite(value) and value > 0):
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, str) or not (np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a positive number, not {value!r}.")
     return float(value)
 
@@ -101,8 +101,16 @@ def make_kernel(kernel: Any, gamma: float | str | None = None, sigma: float | No
     if kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, not {kernel!r}.")
     if kernel in WITH_WIDTH:
-        return KERNELS[kernel](gamma=gamma, sigma=sigma)  # type: ignore[operator]
-    return KERNELS[kernel]()  # type: ignore[operator]
+        return KERNELS[kernel](gamma=gamma, sigma=sigma)
+    scale = None if gamma in (None, *RULES) else gamma
+    if sigma is not None or (scale is not None and kernel != "polynomial"):
+        raise ValueError(f"The {kernel} kernel has no width: leave out {'sigma' if scale is None else 'gamma'}.")
+    return polynomial(gamma=_positive("gamma", scale)) if scale is not None else KERNELS[kernel]()
+
+
+def needs_positive(kernel: Any) -> bool:
+    """Whether the kernel is defined for features >= 0 only."""
+    return getattr(kernel, "code", None) == CHI2
 
 
 @verb

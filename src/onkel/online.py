@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from onkel import rows as rows_module
 from onkel.dispatch import known
+from onkel.kernels import needs_positive
 from onkel.learners import driving
 from onkel.rows import Block, Dense, join, pack, row_count, unpack
 from onkel.widths import FIRST_ROWS, has_rule, settle
@@ -60,6 +61,7 @@ class Online:
 
     def __init__(self, learner: "Planner", task: str, setting: Setting, model: Any = None) -> None:
         self.learner, self.task, self.setting = learner, task, setting
+        self._positive = needs_positive(learner.plan(task).kernel)
         self.model = self._fresh() if model is None else model
         self._one: Callable[[Any, float], Scores | None] | None = None
         self._one_model: Any = None
@@ -114,7 +116,7 @@ class Online:
         if self._one is None or self._one_model is not self.model:
             if isinstance(self.model, Waiting):
                 return self.learn(np.asarray(x)[None], np.array([y]))[0]
-            self._one, self._one_model = one_row_learner(self.model, self.setting), self.model
+            self._one, self._one_model = one_row_learner(self.model, self.setting, self._positive), self.model
         scores = self._one(x, y)
         if scores is None:  # no room: the slow path makes some
             return self.learn(np.asarray(x)[None], np.array([y]))[0]
@@ -140,6 +142,8 @@ class Online:
         if not np.isfinite(numbers).all():
             kind = np.dtype(self.setting.dtype).name
             raise ValueError(f"Rows must be finite numbers within the range of {kind}; one is NaN or too large.")
+        if self._positive and numbers.size and numbers.min() < 0:
+            raise ValueError("The additive chi2 kernel needs features >= 0: negative values in the rows given.")
         return block
 
     def _hold(self, block: Block, targets: Scores, importance: Scores) -> int:
@@ -166,7 +170,7 @@ class Online:
         return {**self.__dict__, "_one": None, "_one_model": None}  # bound machine code stays in its process
 
 
-def one_row_learner(model: Any, setting: Setting) -> Callable[[Any, float], Scores | None]:
+def one_row_learner(model: Any, setting: Setting, positive: bool) -> Callable[[Any, float], Scores | None]:
     """A function that learns one row through machine code bound to arrays of its own: no type analysis per call.
 
     It returns the scores from before, or None when the model has no room for the row.
@@ -180,6 +184,8 @@ def one_row_learner(model: Any, setting: Setting) -> Callable[[Any, float], Scor
         row[:] = x
         if not isfinite(norm(row)) and not np.isfinite(row).all():  # the first test is fast, and may overflow
             raise ValueError("A row must consist of finite numbers; one is NaN or too large.")
+        if positive and row.min() < 0:
+            raise ValueError("The additive chi2 kernel needs features >= 0.")
         if not isfinite(y):
             raise ValueError("A target must be a finite number.")
         target[0] = y

@@ -13,10 +13,17 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    check_non_negative,
+    validate_data,
+)
 
 from onkel.calibration import Calibration, calibrate, calibration, probabilities
-from onkel.kernels import CHI2, make_kernel
+from onkel.kernels import make_kernel, needs_positive
+from onkel.maps.chi2 import Chi2
 from onkel.maps.drawing import draw_map
 from onkel.maps.lifting import features_of
 from onkel.maps.nystroem import nystroem
@@ -288,7 +295,7 @@ class FeatureMapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self.kernel == "additive_chi2"
+        tags.input_tags.positive_only = self.kernel == "additive_chi2" or needs_positive(self.kernel)
         tags.transformer_tags.preserves_dtype = []
         return tags
 
@@ -297,6 +304,8 @@ class FeatureMapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         X = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS)
         kernel = make_kernel(self.kernel, self.gamma, self.sigma)
         kernel = settle(kernel, X) if has_rule(kernel) else kernel
+        if needs_positive(kernel):
+            check_non_negative(X, "FeatureMapTransformer with the additive chi2 kernel")
         count = positive("n_frequencies", self.n_frequencies, integer=True)
         seed = _seed(self.random_state)
         if self.draw == "nystroem":
@@ -316,6 +325,8 @@ class FeatureMapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """Features (n, n_features_out)."""
         check_is_fitted(self, "map_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=NUMBERS)
+        if isinstance(self.map_, Chi2):
+            check_non_negative(X, "FeatureMapTransformer with the additive chi2 kernel")
         return features_of(self.map_, pack(X, self.dtype))
 
 
@@ -328,7 +339,7 @@ def _seed(random_state: Any) -> int:
 
 def _needs_positive(learner: Learner | None) -> bool:
     kernel = learner.get_params().get("kernel") if isinstance(learner, Learner) else None
-    return kernel == "additive_chi2" or getattr(kernel, "code", None) == CHI2
+    return kernel == "additive_chi2" or needs_positive(kernel)
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:

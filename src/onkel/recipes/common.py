@@ -3,7 +3,7 @@
 from math import isfinite
 from typing import Any
 
-from onkel import losses
+from onkel import losses, steps
 from onkel.budgets.appending import Unbounded
 from onkel.kernels import make_kernel
 from onkel.learners.expansion import Rules, expansion
@@ -39,6 +39,22 @@ def step_size(eta: Any, lam: Any = 0.0) -> tuple[float, float]:
     return eta, float(lam)
 
 
+def make_step(step: Any, eta: Any, lam: Any, explicit: bool = False) -> Any:
+    """The step rule of a name with its checked numbers; a rule that is already made passes through.
+
+    Adagrad keeps a number per weight, so it needs explicit features.
+    """
+    if not isinstance(step, str):
+        return step
+    rules = {"constant": steps.constant, "inverse_sqrt": steps.inverse_sqrt}
+    rules |= {"adagrad": steps.adagrad} if explicit else {}
+    if step == "inverse_time":
+        return steps.inverse_time(positive("lam", lam))
+    if step not in rules:
+        raise ValueError(f"step must be one of {', '.join([*rules, 'inverse_time'])}, not {step!r}.")
+    return rules[step](*step_size(eta, lam))
+
+
 def make_loss(task: str, loss: Any, epsilon: float) -> Any:
     """The loss of a name (None: hinge, or squared for regression); a loss that is already made passes through."""
     if loss is not None and not isinstance(loss, str):
@@ -63,4 +79,4 @@ def keep_all(kernel: Any, loss: Any, step: Any, offset_rate: float = 0.0) -> Pla
     return Plan(kernel, build)
 
 
-__all__ = ["by_task", "keep_all", "make_kernel", "make_loss", "positive", "step_size"]
+__all__ = ["by_task", "keep_all", "make_kernel", "make_loss", "make_step", "positive", "step_size"]

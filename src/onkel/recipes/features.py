@@ -10,7 +10,7 @@ from onkel.maps.drawing import draw_map
 from onkel.maps.fourier import iid, phase
 from onkel.online import Plan, Setting
 from onkel.randomness import derive
-from onkel.recipes.common import by_task, make_kernel, make_loss, positive, step_size
+from onkel.recipes.common import by_task, make_kernel, make_loss, make_step, positive, step_size
 from onkel.recipes.learner import recipe
 
 
@@ -22,6 +22,7 @@ def fogd(
     lam: float = 0.0,
     loss: Any = None,
     epsilon: float = 0.1,
+    step: Any = "constant",
     draw: str = "iid",
     kernel: Any = "gaussian",
     gamma: Any = "scale",
@@ -32,7 +33,8 @@ def fogd(
     z(x) = [cos(U^T x); sin(U^T x)] / sqrt(D), f = w . z(x), w_{t+1} = (1 - eta lam) w_t - eta l'(f, y_t) z(x_t)
     [Alg. 1], with the columns of U from the kernel's spectral density, or `draw` = orthogonal, sorf, fastfood.
 
-    Pieces: maps.Fourier, losses.hinge (squared outside epsilon for regression) or another, steps.constant.
+    Pieces: maps.Fourier, losses.hinge (squared outside epsilon for regression) or another, and a step: constant,
+    inverse_sqrt (eta / sqrt(t)), adagrad, or inverse_time (1 / (lam t); eta is not used then).
     Tasks: binary, multiclass, regression. Constant memory.
     Differs from the paper: features carry the 1 / sqrt(D) that its Theorem 1 needs and its code leaves out, so our
     `eta` is D times the authors'. Unless given it is theirs: 0.8 for binary labels, 4 for several classes, 0.27 for
@@ -45,12 +47,12 @@ def fogd(
     References: lu2016, rahimi2007
     """
     count = positive("n_frequencies", n_frequencies, integer=True)
-    rate, penalty = step_size(by_task(task, 0.8, 4.0, 0.27) if eta is None else eta, lam)
+    rule = make_step(step, by_task(task, 0.8, 4.0, 0.27) if eta is None else eta, lam, explicit=True)
     made = make_loss(task, loss, epsilon)
 
     def build(settled: Any, setting: Setting) -> Any:
         feature_map = draw_map(settled, setting.n_features, count, draw, setting.dtype, setting.seed)
-        return linear(feature_map, made, steps.constant(rate, penalty), setting.n_outputs, setting.dtype)
+        return linear(feature_map, made, rule, setting.n_outputs, setting.dtype)
 
     return Plan(make_kernel(kernel, gamma, sigma), build)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from onkel import losses, steps
 from onkel.online import Plan
-from onkel.recipes.common import by_task, keep_all, make_kernel, make_loss, step_size
+from onkel.recipes.common import by_task, keep_all, make_kernel, make_loss, make_step, step_size
 from onkel.recipes.learner import recipe
 
 
@@ -17,6 +17,7 @@ def ogd(
     lam: float = 0.0,
     loss: Any = None,
     epsilon: float = 0.1,
+    step: Any = "constant",
     kernel: Any = "gaussian",
     gamma: Any = "scale",
     sigma: float | None = None,
@@ -25,7 +26,8 @@ def ogd(
 
     f_{t+1} = (1 - eta lam) f_t - eta l'(f_t(x_t), y_t) k(x_t, .).
 
-    Pieces: losses.hinge (squared outside epsilon for regression) or another, steps.constant, budgets.Unbounded.
+    Pieces: losses.hinge (squared outside epsilon for regression) or another, budgets.Unbounded, and a step: constant,
+    inverse_sqrt (eta / sqrt(t)) or inverse_time (1 / (lam t), which is Pegasos; eta is not used then).
     Tasks: binary, multiclass, regression. Memory grows with the number of rows that have a slope.
     `eta` is 0.2 for binary labels, 0.5 for several classes, 0.1 for regression unless given.
     Differs from the paper: the squared loss is halved, as in the authors' code, and rows within epsilon are left alone.
@@ -35,9 +37,8 @@ def ogd(
 
     References: kivinen2004, lu2016
     """
-    rate, penalty = step_size(by_task(task, 0.2, 0.5, 0.1) if eta is None else eta, lam)
-    step = steps.constant(rate, penalty)
-    return keep_all(make_kernel(kernel, gamma, sigma), make_loss(task, loss, epsilon), step)
+    rule = make_step(step, by_task(task, 0.2, 0.5, 0.1) if eta is None else eta, lam)
+    return keep_all(make_kernel(kernel, gamma, sigma), make_loss(task, loss, epsilon), rule)
 
 
 @recipe

@@ -51,10 +51,11 @@ class GeneratedStream:
         return reblock(chunks if self.rows is None else take(chunks, self.rows), self.block_rows)
 
     def summary(self) -> Summary:
-        """Make all rows once, without keeping them."""
+        """What is in the stream, from its first chunk: every chunk has all classes."""
         if self.rows is None:
             raise StreamError("An endless stream has no summary; give the number of rows.")
-        return summarise(self)
+        first = summarise(take(iter(self), CHUNK_ROWS))
+        return first._replace(rows=self.rows, entries=self.rows * first.n_features)
 
 
 def _random(seed: int, chunk: int | None) -> np.random.Generator:
@@ -105,8 +106,9 @@ def _bump_centres(seed: int, number: int) -> NDArray[np.float64]:
 def _drifting_chunk(seed: int, number: int) -> Chunk:
     random = _random(seed, number)
     rows = random.standard_normal((CHUNK_ROWS, DRIFTING_FEATURES))
-    offsets = rows[:, None, :] - _bump_centres(seed, number)
-    bumps = np.exp((offsets**2).sum(axis=2) / (-2.0 * SQUARE_WIDTH))
+    square_norms = np.einsum("ij,ij->i", rows, rows)[:, None]
+    square_distances = square_norms + DISTANCE**2 - 2.0 * rows @ _bump_centres(seed, number).T
+    bumps = np.exp(square_distances / (-2.0 * SQUARE_WIDTH))
     sides = bumps[:, ::2].sum(axis=1) - bumps[:, 1::2].sum(axis=1)
     flips = np.where(random.random(CHUNK_ROWS) < FLIPPED, -1.0, 1.0)
     return rows, np.where(sides >= 0.0, 1.0, -1.0) * flips
