@@ -80,6 +80,7 @@ def _(held: Waiting, setting: Setting) -> Shapes:
         (held.targets, (n,), np.float64),
         (held.importance, (n,), np.float64),
         *block_shapes(held.block, n, setting),
+        *([] if held.model is None else shapes(held.model, setting)),
     ]
 
 
@@ -93,9 +94,10 @@ def block_shapes(block: Any, n: int, setting: Setting) -> Shapes:
 
 @ranges.register
 def _(held: Waiting) -> str:
+    inner = "" if held.model is None else ranges(held.model)
     block = held.block
-    if not isinstance(block, Csr):
-        return ""
+    if inner or not isinstance(block, Csr):
+        return inner
     steps = np.diff(block.indptr)
     inside = len(block.indices) == 0 or (block.indices.min() >= 0 and block.indices.max() < block.width)
     ordered = block.indptr[0] == 0 and (steps >= 0).all() and block.indptr[-1] == len(block.data)

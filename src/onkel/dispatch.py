@@ -236,7 +236,7 @@ def _keyed_folder(registered: frozenset[Path]) -> str:
 
 
 def _may_be_compiled(source: bytes) -> bool:
-    """Whether a file of ours holds compiled code. All such files count, imported yet or not, or the key would change."""
+    """Whether a file of ours holds compiled code. All of them count, imported yet or not: the key must not change."""
     return b"onkel.dispatch" in source or b".of(" in source or b"onkel.borrow" in source
 
 

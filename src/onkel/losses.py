@@ -109,7 +109,8 @@ def spread(by_margin: float, target: float, rival: int, slopes: Any) -> None:
     if rival < 0:
         slopes[0] = target * by_margin
     else:
-        slopes[:] = 0.0
+        for k in range(slopes.shape[0]):
+            slopes[k] = 0.0
         slopes[np.int64(target)] = by_margin
         slopes[rival] = -by_margin
 
@@ -143,8 +144,9 @@ def margin_loss(code: int, target: float, scores: Any, slopes: Any) -> float:
 
 @compiled
 def softmax_loss(target: float, scores: Any, slopes: Any) -> float:
-    label, highest = np.int64(target), scores.max()
-    total = 0.0
+    label, highest, total = np.int64(target), scores[0], 0.0
+    for r in range(scores.shape[0]):
+        highest = max(highest, scores[r])
     for r in range(scores.shape[0]):
         slopes[r] = np.exp(scores[r] - highest)
         total += slopes[r]
@@ -192,7 +194,9 @@ def _(loss: AdaptiveMargin, target: float, scores: Any, slopes: Any) -> float:
 
 @adapt.of(AdaptiveMargin)
 def _(loss: AdaptiveMargin, slopes: Any) -> None:
-    short = 1.0 if np.any(slopes != 0.0) else 0.0
+    short = 0.0
+    for k in range(slopes.shape[0]):
+        short = 1.0 if slopes[k] != 0.0 else short
     loss.rho[0] += loss.direction * loss.rate * (loss.nu - short)
 
 

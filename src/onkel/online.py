@@ -35,11 +35,15 @@ class Plan(NamedTuple):
 
 @known
 class Waiting(NamedTuple):
-    """A model before its kernel has a width: the first rows, held until there are enough for the rule."""
+    """A model whose kernel's width is not final: the first rows, and the model that their rule gives so far.
+
+    The width is settled anew, and all rows held are learned again, at 1, 2, 4, ... rows.
+    """
 
     block: Any
     targets: Any
     importance: Any
+    model: Any  # None before the first row
 
 
 class Planner(Protocol):
@@ -70,7 +74,7 @@ class Online:
         kernel, build = self.learner.plan(self.task)
         if has_rule(kernel):
             nothing = np.zeros((0, self.setting.n_features), self.setting.dtype)
-            return Waiting(Dense(nothing), np.zeros(0), np.zeros(0))
+            return Waiting(Dense(nothing), np.zeros(0), np.zeros(0), None)
         return build(kernel, self.setting)
 
     def prepare(self, rows: Any) -> None:
@@ -89,26 +93,23 @@ class Online:
         return len(self.model.targets) if held else int(self.model.clock[0])
 
     def learn(self, rows: Any, targets: Any, importance: Any = None) -> Scores:
-        """Learn rows one after the other; returns the scores (n, K) that each had before it was learned.
-
-        Until the rule of a kernel's width has seen its first rows the scores are 0; those rows are learned then.
-        """
+        """Learn rows one after the other; returns the scores (n, K) that each had before it was learned."""
         block, targets, importance = self._pack(rows, targets, importance)
         scores = np.zeros((row_count(block), self.setting.n_outputs))
-        first = self._hold(block, targets, importance) if isinstance(self.model, Waiting) else 0
-        self.model = driving.learn(self.model, block, first, targets, importance, scores) if len(scores) else self.model
+        first = 0
+        while first < len(scores) and isinstance(self.model, Waiting):
+            first = self._hold(block, first, targets, importance, scores)
+        if first < len(scores):
+            self.model = driving.learn(self.model, block, first, targets, importance, scores)
         return scores
 
     def score(self, rows: Any) -> Scores:
         """Scores (n, K); changes nothing."""
         block = self._block(rows)
         scores = np.zeros((row_count(block), self.setting.n_outputs))
-        model = self.model
-        if isinstance(model, Waiting):
-            if not len(model.targets):
-                return scores
-            model = self._settled(model)
-        driving.score(model, block, scores)
+        model = self.model.model if isinstance(self.model, Waiting) else self.model
+        if model is not None:
+            driving.score(model, block, scores)
         return scores
 
     def learn_one(self, x: Any, y: float) -> Scores:
@@ -146,25 +147,33 @@ class Online:
             raise ValueError("The additive chi2 kernel needs features >= 0: negative values in the rows given.")
         return block
 
-    def _hold(self, block: Block, targets: Scores, importance: Scores) -> int:
-        """Take rows until the width can be settled; returns how many of this block were taken."""
-        held = self.model
-        take = min(len(targets), FIRST_ROWS - len(held.targets))
-        part = pack(unpack(block)[:take], self.setting.dtype)
-        joined = join(held.block, part) if len(held.targets) else part
-        self.model = Waiting(
-            joined, np.concatenate([held.targets, targets[:take]]), np.concatenate([held.importance, importance[:take]])
+    def _hold(self, block: Block, first: int, targets: Scores, importance: Scores, scores: Scores) -> int:
+        """Learn and hold rows until the width is settled the next time; returns the row to go on from."""
+        held: Waiting = self.model
+        count = len(held.targets)
+        due = 1 << count.bit_length()  # the next power of two
+        last = min(len(targets), first + due - count)
+        part, here = pack(unpack(block)[first:last], self.setting.dtype), slice(first, last)
+        own = np.ascontiguousarray(targets[here]), np.ascontiguousarray(importance[here])
+        model = held.model
+        if model is not None:
+            model = driving.learn(model, part, 0, *own, scores[here])
+        held = Waiting(
+            join(held.block, part) if count else part,
+            np.concatenate([held.targets, own[0]]),
+            np.concatenate([held.importance, own[1]]),
+            model,
         )
-        if len(self.model.targets) == FIRST_ROWS:
-            self.model = self._settled(self.model)
-        return take
+        self.model = self._settled(held) if len(held.targets) == due else held
+        return last
 
     def _settled(self, held: Waiting) -> Any:
-        """The model that has learned the rows held, with the width their rule gives."""
+        """The width that the rows held give, and a fresh model that has learned them; final when there are enough."""
         kernel, build = self.learner.plan(self.task)
         scores = np.zeros((len(held.targets), self.setting.n_outputs))
         model = build(settle(kernel, unpack(held.block)), self.setting)
-        return driving.learn(model, held.block, 0, held.targets, held.importance, scores)
+        model = driving.learn(model, held.block, 0, held.targets, held.importance, scores)
+        return model if len(held.targets) >= FIRST_ROWS else held._replace(model=model)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_one": None, "_one_model": None}  # bound machine code stays in its process

@@ -209,7 +209,8 @@ def unpack(block: Block) -> Any:
 
 
 def join(first: Block, second: Block) -> Block:
-    """Two blocks of one layout, one after the other."""
+    """Two blocks, one after the other, in the layout of the first."""
+    a, b = unpack(first), unpack(second)
     if isinstance(first, Dense):
-        return Dense(np.concatenate([unpack(first), unpack(second)]))
-    return pack(sparse.vstack([unpack(first), unpack(second)], format="csr"), first.data.dtype)
+        return Dense(np.concatenate([a, np.asarray(b.todense()) if is_sparse(b) else b]))
+    return pack(sparse.vstack([a, sparse.csr_matrix(b)], format="csr"), first.data.dtype)

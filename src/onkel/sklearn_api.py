@@ -26,11 +26,11 @@ from onkel.kernels import make_kernel, needs_positive
 from onkel.maps.chi2 import Chi2
 from onkel.maps.drawing import draw_map
 from onkel.maps.lifting import features_of
-from onkel.maps.nystroem import nystroem
+from onkel.maps.nystroem import Nystroem, measures, nystroem
 from onkel.online import Online
 from onkel.recipes import Learner, fogd
 from onkel.recipes.common import positive
-from onkel.rows import is_sparse, pack
+from onkel.rows import Dense, is_sparse, pack
 from onkel.stored import load_model, save_model
 from onkel.targets import decide, encode, outputs, task_of
 from onkel.widths import has_rule, settle
@@ -318,8 +318,11 @@ class FeatureMapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _landmarks(self, kernel: Any, X: Any, count: int, seed: int) -> Any:
         chosen = check_random_state(seed % 2**32).permutation(X.shape[0])[:count]
         points = X[np.sort(chosen)]
-        points = np.asarray(points.todense() if is_sparse(points) else points, self.dtype)
-        return nystroem(kernel, np.ascontiguousarray(points.T), self.rank or len(points), 1e-8)[0]
+        points = np.ascontiguousarray(points.todense() if is_sparse(points) else points, self.dtype)
+        sizes, columns = measures(kernel, Dense(points)).astype(self.dtype), np.ascontiguousarray(points.T)
+        K = features_of(Nystroem(kernel, columns, sizes, np.eye(len(points), dtype=self.dtype)), Dense(points))
+        K = (np.asarray(K, np.float64) + K.T) / 2.0
+        return nystroem(kernel, columns, sizes, K, self.rank or len(points), 1e-8)[0]
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Features (n, n_features_out)."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.dispatch import compiled, verb
+from onkel.rows import dot
 
 CONSTANT, INVERSE_TIME, INVERSE_SQRT, ADAGRAD, MINIBATCH, PA, PA_1, PA_2 = range(8)
 
@@ -72,7 +73,7 @@ def move(step: Any, gain: float, slope: float, features: Any, weights: Any, memo
 def _(step: Step, t: int, loss: float, slopes: Any, self_similarity: float) -> Any:
     shrink, gain = 1.0, step.rate
     if step.code >= PA:
-        gain = aggressive(step, loss, self_similarity * np.sum(slopes * slopes))
+        gain = aggressive(step, loss, self_similarity * dot(slopes, slopes, slopes.shape[0]))
     elif step.code == INVERSE_TIME:
         shrink, gain = 1.0 - 1.0 / t, 1.0 / (step.lam * t)
     elif step.code == MINIBATCH:

@@ -7,7 +7,7 @@ import numpy as np
 from onkel.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
 from onkel.rows import is_sparse
 
-FIRST_ROWS = 100  # a width rule looks at that many rows before anything is learned
+FIRST_ROWS = 32  # a width rule looks at that many rows, a power of two, before the width is kept
 
 
 def has_rule(kernel: Any) -> bool:

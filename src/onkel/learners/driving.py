@@ -4,6 +4,8 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from onkel.budgets.appending import Handover, Unbounded
 from onkel.dispatch import EntryPoint
@@ -11,7 +13,7 @@ from onkel.learners import expansion, linear
 from onkel.learners.expansion import Expansion
 from onkel.learners.linear import Linear
 from onkel.maps.nystroem import nystroem
-from onkel.rows import row_count
+from onkel.rows import Block, Csr, pack, row_count, unpack
 from onkel.support import enlarged
 
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
@@ -45,9 +47,7 @@ def prepare(model: Any, block: Any, scores: Any) -> None:
     learn_rows.bind(model, block, 0, nothing, nothing, scores)
     score_rows.bind(model, block, scores)
     if isinstance(model, Expansion) and isinstance(model.budget, Handover):
-        after = handed_over(model.budget, model)
-        linear.follow.bind(after, block, 0, 0.0, 1.0, np.zeros(scores.shape[1]))
-        prepare(after, block, scores)
+        prepare(handed_over(model.budget, model, block), block, scores)
 
 
 @singledispatch
@@ -64,19 +64,36 @@ def _(budget: Unbounded, model: Any, block: Any, i: int, targets: Any, importanc
 
 @relieve.register
 def _(budget: Handover, model: Any, block: Any, i: int, targets: Any, importance: Any, scores: Any) -> Any:
-    """The expansion becomes linear over its own support; row i is learned from the scores the expansion gave it."""
-    after = handed_over(budget, model)
-    linear.follow(after, block, i, targets[i], importance[i], scores[i])
-    return after, i + 1
+    """Row i is still learned by the expansion, in one more slot; then the expansion becomes linear."""
+    full = model._replace(support=enlarged(model.support, model.support.sizes.shape[0] + 1))
+    row, here = pack(unpack(block)[i : i + 1], model.support.points.dtype), slice(i, i + 1)
+    expansion.learn(full, row, 0, targets[here], importance[here], scores[here])
+    return handed_over(budget, full, row), i + 1
 
 
-def handed_over(budget: Handover, model: Expansion) -> Linear:
-    """w = a pinv(M): the projection of the expansion on the directions that the map keeps."""
-    support = model.support
-    feature_map, back = nystroem(model.kernel, support.points, budget.rank, budget.cut)
-    weights = support.scale[0] * np.asarray(support.coef, np.float64) @ back
-    dtype = support.points.dtype
-    after = linear.linear(feature_map, model.loss, model.step, len(weights), dtype)
+def handed_over(budget: Handover, model: Expansion, layout: Block) -> Linear:
+    """The projection of an expansion on the map of its support without the last point.
+
+    w = a pinv(M) for the landmarks, and a_i z(x_i) for the last point, which is not one of them.
+    """
+    support, B = model.support, model.support.sizes.shape[0] - 1
+    K = gram(model, layout)
+    made, back = nystroem(model.kernel, support.points[:, :B], support.sizes[:B], K[:B, :B], budget.rank, budget.cut)
+    coef, dtype = support.scale[0] * np.asarray(support.coef, np.float64), support.points.dtype
+    weights = coef[:, :B] @ back + coef[:, B:] @ (K[B:, :B] @ np.asarray(made.projection, np.float64))
+    after = linear.linear(made, model.loss, model.step, len(weights), dtype)
     after.weights[:] = weights.astype(dtype)
     after.clock[:] = model.clock
     return after
+
+
+def gram(model: Expansion, layout: Block) -> NDArray[np.float64]:
+    """Similarities of the support to itself: the scores of an expansion with one output per point."""
+    support = model.support
+    n = support.sizes.shape[0]
+    alone = support._replace(coef=np.eye(n, dtype=support.coef.dtype), count=np.array([n]), scale=np.ones(1))
+    rows = np.ascontiguousarray(support.points.T)
+    block = pack(sparse.csr_matrix(rows) if isinstance(layout, Csr) else rows, rows.dtype)
+    K = np.empty((n, n))
+    expansion.score(model._replace(support=alone, offset=np.zeros(n)), block, K)
+    return (K + K.T) / 2.0

@@ -68,17 +68,6 @@ def score(model: Any, block: Any, scores: Any) -> None:
     keep(own)
 
 
-@entry_point
-def follow(model: Any, block: Any, i: int, target: float, importance: float, scores: Any) -> None:
-    """Learn row i from the scores (K,) that another model gave it; changes model."""
-    model, block, scores = borrowed(model), borrowed(block), borrowed(scores)
-    own = work_space(model, 1), np.empty(scores.shape[0])
-    (work, features), slopes = borrowed(own)
-    lift(model.feature_map, block, i, 1, work, features)
-    update(model, row(features, 0), target, importance, scores, slopes)
-    keep(own)
-
-
 @compiled
 def work_space(model: Any, tile: int) -> Any:
     """Uninitialised arrays for a tile of rows: what `lift` works in, and its features."""

@@ -58,32 +58,24 @@ def _(feature_map: Nystroem, features: Any) -> float:
     return np.float64(dot(features, features, features.shape[0]))
 
 
-@entry_point
-def gram(kernel: Any, block: Any, points: Any, sizes: Any, out: Any) -> None:
-    """out[i, k] = k(x_i, s_k) for all rows and all columns of points."""
-    for i in range(row_count(block)):
-        similarities(kernel, block, i, measure(kernel, block, i), points, sizes, sizes.shape[0], out[i])
+def nystroem(
+    kernel: Any, points: NDArray[Any], sizes: NDArray[Any], K: NDArray[np.float64], rank: int, cut: float
+) -> tuple[Nystroem, NDArray[np.float64]]:
+    """The map of landmarks (d, B) with their Gram matrix K, and pinv(M) (B, k) = V_k diag(e)^(1/2).
 
-
-def nystroem(kernel: Any, points: NDArray[Any], rank: int, cut: float) -> tuple[Nystroem, NDArray[np.float64]]:
-    """The map of landmarks (d, B), and pinv(M) (B, k) = V_k diag(e)^(1/2).
-
-    The Gram matrix and its eigenvectors are float64 whatever the model's type: small eigenvalues do not survive
-    float32. Directions whose eigenvalue is below cut * e_1 are left out (duplicated landmarks give zeros).
+    Directions whose eigenvalue is below e_1 times `cut`, or times B roundings of the points' type, are left out:
+    duplicated landmarks give zeros.
     """
     dtype = points.dtype
-    exact = np.ascontiguousarray(points, np.float64)
-    block = Dense(np.ascontiguousarray(exact.T))
-    sizes = measures(kernel, block)
-    K = np.empty((len(sizes), len(sizes)))
-    gram(kernel, block, exact, sizes, K)
-    values, vectors = np.linalg.eigh((K + K.T) / 2.0)
+    values, vectors = np.linalg.eigh(K)
     values, vectors = values[::-1][:rank], vectors[:, ::-1][:, :rank]
-    strong = values > max(cut * max(values[0], 0.0), 0.0)
+    strong = values > max(cut, len(K) * np.finfo(dtype).eps) * max(values[0], 0.0)
     if not strong.any():  # landmarks that are all zero under this kernel: one direction of weight 0
-        values, vectors, strong = np.ones(1), np.zeros((len(sizes), 1)), np.ones(1, bool)
+        values, vectors, strong = np.ones(1), np.zeros((len(K), 1)), np.ones(1, bool)
     root, V = np.sqrt(values[strong]), vectors[:, strong]
-    made = Nystroem(kernel, points, sizes.astype(dtype), np.ascontiguousarray(V / root, dtype))
+    made = Nystroem(
+        kernel, np.ascontiguousarray(points), np.ascontiguousarray(sizes), np.ascontiguousarray(V / root, dtype)
+    )
     return made, V * root
 
 

@@ -1,0 +1,168 @@
+"""The runs of the authors' own code: the same mistakes at the same rows, the same losses, the same final models.
+
+The traces are data of this project but not of this repository; without them these tests are skipped.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from onkel import losses, steps
+from onkel.learners.linear import linear
+from onkel.maps.fourier import fourier
+from onkel.online import Online, Setting
+from onkel.recipes import make_learner
+from onkel.targets import decide
+from tests.tables import state_of
+
+GOLDEN = Path(__file__).parents[2] / "shared" / "spec" / "golden"
+TOLERANCE = 1e-8  # the traces are printed with 10 to 12 digits
+
+pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="the golden traces are not here")
+
+
+class Data(NamedTuple):
+    """Rows in the order of the first permutation, their targets, and their 1-based numbers in the file."""
+
+    X: np.ndarray
+    y: np.ndarray
+    numbers: np.ndarray
+
+
+class Run(NamedTuple):
+    """One configuration of the README beside the traces: widths and steps by the names the files use."""
+
+    prefix: str
+    task: str
+    sigma: float
+    budget: int
+    rank: int
+    eta: float
+    n_frequencies: int
+    fourier_eta: float  # for features that are not scaled by 1 / sqrt(D)
+
+
+RUNS = {
+    "german": Run("binary_german_paper", "binary", 8.0, 100, 20, 0.2, 400, 0.002),
+    "german repo": Run("binary_german_repo", "binary", 64.0, 50, 10, 0.2, 200, 0.002),
+    "dna": Run("multiclass_dna_repo", "multiclass", 8.0, 200, 40, 0.5, 800, 0.005),
+    "housing": Run("regression_housing_repo", "regression", 8.0, 30, 6, 0.1, 450, 6e-4),
+}
+OUTPUTS = {"binary": 1, "multiclass": 3, "regression": 1}
+NORMA = {"eta": 0.03, "lam": 0.03, "nu": 0.4, "published": True}
+
+CLASSIFIED = [
+    ("german", "perceptron", "perceptron"),
+    ("german", "ogd", "OGD"),
+    ("german", "fogd", "FouGD"),
+    ("german", "nogd", "NysGD"),
+    ("german repo", "perceptron", "perceptron"),
+    ("german repo", "ogd", "OGD"),
+    ("german repo", "fogd", "FouGD"),
+    ("german repo", "nogd", "NysGD"),
+    ("dna", "perceptron", "perceptron"),
+    ("dna", "ogd", "ogd"),
+    ("dna", "fogd", "FouGD"),
+    ("dna", "nogd", "NyGD"),
+]
+REGRESSED = [("perceptron", "perceptron"), ("ogd", "OGD"), ("norma", "Epsilon"), ("fogd", "FouGD"), ("nogd", "NysGD")]
+
+
+def read(name):
+    return np.loadtxt(GOLDEN / name, ndmin=1)
+
+
+@lru_cache
+def data(name):
+    table, order = read(f"{name}_data.txt"), read(f"{name}_perms.txt")[0].astype(int)
+    rows = table[order - 1]
+    y = rows[:, 0] - 1.0 if name == "dna" else rows[:, 0]  # classes are 1, 2, 3 in the file
+    return Data(np.ascontiguousarray(rows[:, 1:]), y, order)
+
+
+def unlearned(run, recipe, n_features):
+    """The model behind one trace, before its first row."""
+    outputs = OUTPUTS[run.task]
+    if recipe == "fogd":
+        return with_given_frequencies(run, n_features)
+    given = {
+        "perceptron": {},
+        "ogd": {"eta": run.eta},
+        "norma": NORMA,
+        "nogd": {"eta": run.eta, "budget": run.budget, "rank": run.rank},
+    }[recipe]
+    return make_learner(recipe, sigma=run.sigma, **given).start(n_features, run.task, outputs, dtype="float64")
+
+
+def with_given_frequencies(run, d):
+    """FOGD on the normal numbers of the trace, which fill U column by column. Scaled features need D times the step."""
+    D, outputs = run.n_frequencies, OUTPUTS[run.task]
+    U = read("stream_normal.txt")[: d * D].reshape(D, d).T / run.sigma
+    loss = losses.squared(0.1) if run.task == "regression" else losses.hinge()
+    model = linear(fourier(U, np.float64), loss, steps.constant(D * run.fourier_eta), outputs, np.float64)
+    return Online(make_learner("fogd"), run.task, Setting(d, outputs, np.dtype(np.float64)), model)
+
+
+@lru_cache
+def learned(which, recipe):
+    """(learner at work, scores) after the whole stream."""
+    X, y, _ = data(which.split()[0])
+    online = unlearned(RUNS[which], recipe, X.shape[1])
+    return online, online.learn(X, y)
+
+
+def mistakes(task, scores, y):
+    classes = decide(scores)
+    return np.flatnonzero((2.0 * classes - 1.0 if task == "binary" else classes) != y) + 1
+
+
+@pytest.mark.parametrize(("which", "recipe", "name"), CLASSIFIED)
+def test_mistakes_are_made_at_the_very_rows_of_the_authors_run(which, recipe, name):
+    run = RUNS[which]
+    _, scores = learned(which, recipe)
+    expected = read(f"{run.prefix}_run1_{name}_mistakesteps.txt").astype(int)
+    np.testing.assert_array_equal(mistakes(run.task, scores, data(which.split()[0]).y), expected)
+
+
+@pytest.mark.parametrize(("recipe", "name"), REGRESSED)
+def test_squared_losses_are_those_of_the_authors_run(recipe, name):
+    _, scores = learned("housing", recipe)
+    expected = read(f"{RUNS['housing'].prefix}_run1_{name}_sqloss_per_step.txt")
+    np.testing.assert_allclose((scores[:, 0] - data("housing").y) ** 2, expected, rtol=0.0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    ("which", "recipe", "name"), [case for case in CLASSIFIED if case[0] != "dna" and case[1] in ("perceptron", "ogd")]
+)
+def test_the_final_expansion_is_that_of_the_authors_run(which, recipe, name):
+    online, _ = learned(which, recipe)
+    expected = read(f"{RUNS[which].prefix}_run1_{name}_model.txt")
+    state = state_of(online.model)
+    np.testing.assert_array_equal(data("german").numbers[state["rows"]], expected[:, 0])
+    np.testing.assert_allclose(state["coefficients"][:, 0], expected[:, 1], rtol=0.0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("which", ["german", "german repo"])
+def test_the_final_weights_of_fogd_are_those_of_the_authors_run(which):
+    run = RUNS[which]
+    online, _ = learned(which, "fogd")
+    expected = read(f"{run.prefix}_run1_FouGD_model.txt")
+    weights = state_of(online.model)["weights"][0] / np.sqrt(run.n_frequencies)  # of features that are not scaled
+    np.testing.assert_allclose(weights, expected, rtol=0.0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("which", ["german", "german repo"])
+def test_the_landmarks_of_nogd_are_those_of_the_authors_run(which):
+    run, (X, y, numbers) = RUNS[which], data("german")
+    expected = read(f"{run.prefix}_run1_NysGD_model.txt")  # the expansion that became linear
+    online, _ = learned(which, "nogd")
+    positions = [int(np.flatnonzero(numbers == number)[0]) for number in expected[:, 0]]
+    np.testing.assert_array_equal(online.model.feature_map.points.T, X[positions])
+    before = unlearned(run, "nogd", X.shape[1])
+    before.learn(X[: positions[-1] + 1], y[: positions[-1] + 1])
+    state = state_of(before.model)
+    np.testing.assert_array_equal(state["rows"], positions)
+    np.testing.assert_allclose(state["coefficients"][:, 0], expected[:, 1], rtol=0.0, atol=TOLERANCE)
