@@ -65,18 +65,18 @@ def by_task(binary: Any, multiclass: Any, regression: Any) -> dict[str, Any]:
 class Row(NamedTuple):
     """What the tests know of a recipe.
 
-    defaults[name][task] is the value that its docstring states for a parameter that is None; features(map) makes the
-    twin's feature map from the map that the started model drew; variations are (task, parameters).
+    defaults[name][task] is the value that its docstring states for a parameter that is None; variations are
+    (task, parameters). Where it draws a feature map, the twin learns on the map that the started model drew.
     """
 
     parameters: dict[str, dict[str, Any]]
     defaults: dict[str, dict[str, Any]]
     variations: list[tuple[str, dict[str, Any]]]
     constant_memory: bool = False
-    features: Callable[[Any], Any] | None = None
+    draws: bool = False
 
 
-NOT_OF_TWINS = ("kernel", "gamma", "sigma", "n_frequencies", "draw")
+NOT_OF_TWINS = ("kernel", "gamma", "sigma", "n_frequencies", "draw", "step")  # twins take constant steps
 LOSSES = [
     ("binary", "hinge"),
     ("binary", "logistic"),
@@ -101,6 +101,27 @@ GAUSSIAN = {"sigma": 1.5}
 def radians(half_turns: Any) -> np.ndarray:
     """Frequencies as the twins take them: models store omega / pi."""
     return np.asarray(half_turns, np.float64) * np.pi
+
+
+def structured(drawn: Any) -> np.ndarray:
+    """Frequencies (d, D) behind a chain of diagonals d_s, H and a permutation P: diag(lengths) H d_2 H d_1 P H d_0."""
+    blocks = []
+    for diagonals, order, lengths in zip(drawn.diagonals, drawn.order, drawn.lengths, strict=True):
+        H = maps.hadamard(len(order))
+        matrix = (H * diagonals[0].astype(np.float64))[order]
+        for diagonal in diagonals[1:].astype(np.float64):
+            matrix = H @ (diagonal[:, None] * matrix)
+        blocks.append(radians(lengths)[:, None] * matrix)
+    return maps.frequencies(blocks, drawn.n_features, drawn.n_frequencies)
+
+
+def explicit(drawn: Any) -> Callable[[Any], np.ndarray]:
+    """The slow twin of the map that a model drew."""
+    if hasattr(drawn, "phases"):
+        return maps.phase(radians(drawn.frequencies), radians(drawn.phases))
+    if hasattr(drawn, "period"):
+        return maps.chi2(drawn.order, drawn.period)
+    return maps.fourier(radians(drawn.frequencies) if hasattr(drawn, "frequencies") else structured(drawn))
 
 
 RECIPE_TABLE = {
@@ -152,12 +173,15 @@ RECIPE_TABLE = {
         ]
         + [
             ("binary", {"n_frequencies": 16, "draw": "orthogonal", **GAUSSIAN}),
+            ("binary", {"n_frequencies": 16, "draw": "sorf", **GAUSSIAN}),
+            ("binary", {"n_frequencies": 13, "draw": "fastfood", **GAUSSIAN}),
+            ("binary", {"kernel": kernels.additive_chi2()}),
             ("binary", {"n_frequencies": 16, "kernel": "laplacian", "sigma": 3.0}),
             ("binary", {"n_frequencies": 1, "kernel": "cauchy", "sigma": 3.0}),
             ("binary", {"n_frequencies": 16, "eta": 2.0, "lam": 0.45, **GAUSSIAN}),
         ],
         constant_memory=True,
-        features=lambda drawn: maps.fourier(radians(drawn.frequencies)),
+        draws=True,
     ),
     "nogd": Row(
         parameters=by_task(*[{"budget": 20, "rank": 7, **GAUSSIAN}] * 3),
@@ -193,14 +217,14 @@ RECIPE_TABLE = {
             ("regression", {"n_frequencies": 21, "batch": 5, "epsilon": 0.3, **GAUSSIAN}),
         ],
         constant_memory=True,
-        features=lambda drawn: maps.phase(radians(drawn.frequencies), radians(drawn.phases)),
+        draws=True,
     ),
 }
 
 CELLS = [(name, task) for name in RECIPE_TABLE for task in TASKS]
 VARIATIONS = [(name, task, given) for name, row in RECIPE_TABLE.items() for task, given in row.variations]
 CONSTANT_MEMORY = [name for name, row in RECIPE_TABLE.items() if row.constant_memory]
-RANDOM = [name for name, row in RECIPE_TABLE.items() if row.features is not None]
+RANDOM = [name for name, row in RECIPE_TABLE.items() if row.draws]
 
 
 def parameters(name: str, task: str) -> dict[str, Any]:
@@ -239,11 +263,10 @@ def twin_kernel(kernel: Any, gamma: Any, sigma: Any) -> Callable[[Any, Any], flo
 def twin_of(name: str, task: str, online: Any, X: np.ndarray, y: np.ndarray) -> naive.Trace:
     """The trace of the twin of a model that has been started but has learned nothing yet."""
     given = online.learner.get_params()
-    features = RECIPE_TABLE[name].features
     basis = (
-        twin_kernel(given["kernel"], given["gamma"], given["sigma"])
-        if features is None
-        else features(online.model.feature_map)
+        explicit(online.model.feature_map)
+        if RECIPE_TABLE[name].draws
+        else twin_kernel(given["kernel"], given["gamma"], given["sigma"])
     )
     twin = getattr(naive, name)
     return twin(X, y, task, TASKS[task], basis, **twin_parameters(name, task, online.learner))

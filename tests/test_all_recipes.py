@@ -5,15 +5,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from onkel import kernels, losses, snapshot, steps
 from onkel.learners.linear import linear
 from onkel.maps.fourier import fourier
 from onkel.online import Online, Setting
 from onkel.recipes import RECIPES, make_learner
+from onkel.recipes.common import FIRST_CAPACITY
 from onkel.recipes.learner import TASKS as KNOWN_TASKS
 from onkel.stored import load_model, save_model
-from onkel.widths import FIRST_ROWS
+from onkel.widths import FIRST_ROWS, settle
+from tests.naive.common import slopes
 from tests.naive.worked import CASES, U, consequences
 from tests.tables import (
     CELLS,
@@ -24,12 +27,14 @@ from tests.tables import (
     RECIPE_TABLE,
     TASKS,
     VARIATIONS,
+    explicit,
     laid_out,
     parameters,
     rows_for,
     started,
     state_of,
     stream,
+    twin_kernel,
     twin_of,
 )
 
@@ -128,6 +133,64 @@ def test_follows_the_paper_row_by_row_in_single_precision(name, layout):
 @pytest.mark.parametrize(("name", "task", "given"), VARIATIONS, ids=title)
 def test_follows_the_paper_with_other_parameters(name, task, given):
     agree(*follow(name, task, "dense", np.float64, given), PRECISION[np.float64])
+
+
+@pytest.mark.parametrize("cut", [0, 64])
+def test_follows_the_paper_when_the_arrays_must_grow(cut):
+    X, y = stream("binary", 300)
+    online = started("ogd", "binary", {"sigma": 0.2})
+    trace = twin_of("ogd", "binary", online, X, y)
+    scores = learned(online, X, y, "dense", cut)
+    assert online.model.support.count[0] > FIRST_CAPACITY
+    agree(scores, state_of(online.model), trace, PRECISION[np.float64])
+
+
+# ---- step rules ----
+
+STEP_RULES = [  # (name, parameters); eta_t of round t = 1, 2, ... is in `slow_descent`
+    ("constant", {"eta": 0.4, "lam": 0.1}),
+    ("inverse_sqrt", {"eta": 0.8, "lam": 0.1}),
+    ("inverse_time", {"lam": 0.05}),
+    ("adagrad", {"eta": 0.3, "lam": 0.1}),
+]
+STEPPED = [
+    (name, task, rule, given)
+    for name in ("ogd", "fogd")
+    for task in TASKS
+    for rule, given in STEP_RULES
+    if (name, rule) != ("ogd", "adagrad")
+]
+
+
+def slow_descent(Z, y, task, rule, eta, lam):
+    """f = W z; W <- (1 - eta_t lam) W - eta_t g z^T, with Adagrad's g over the root of the sum of its squares."""
+    W, G, scores = np.zeros((TASKS[task], Z.shape[1])), np.zeros((TASKS[task], Z.shape[1])), []
+    for t, z in enumerate(Z, start=1):
+        scores.append(W @ z)
+        gradient = np.outer(slopes("squared" if task == "regression" else "hinge", task, y[t - 1], scores[-1], 0.1), z)
+        eta_t = {"inverse_sqrt": eta / np.sqrt(t), "inverse_time": 1.0 / (lam * t)}.get(rule, eta)
+        G = G + gradient**2
+        if rule == "adagrad":
+            gradient = np.divide(gradient, np.sqrt(G), out=np.zeros_like(G), where=G > 0.0)
+        W = (1.0 - eta_t * lam) * W - eta_t * gradient
+    return np.array(scores)
+
+
+def features_of_all(X, online):
+    """Explicit features of the rows: those of the map, or, for an expansion, the root of the rows' Gram matrix."""
+    if hasattr(online.model, "feature_map"):
+        return np.array([explicit(online.model.feature_map)(x) for x in X])
+    kernel = twin_kernel("gaussian", None, online.learner.get_params()["sigma"])
+    values, vectors = np.linalg.eigh([[kernel(a, b) for b in X] for a in X])
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+@pytest.mark.parametrize(("name", "task", "rule", "given"), STEPPED, ids=title)
+def test_steps_follow_their_rule_row_by_row(name, task, rule, given):
+    X, y = stream(task)
+    online = started(name, task, {**parameters(name, task), "step": rule, **given})
+    expected = slow_descent(features_of_all(X, online), y, task, rule, given.get("eta", 0.0), given["lam"])
+    close(online.learn(X, y), expected, PRECISION[np.float64])
 
 
 # ---- worked numbers ----
@@ -270,10 +333,47 @@ def test_dense_and_compressed_rows_give_the_same_bits_in_single_precision(name):
     assert snapshot.same(dense_model, compressed_model)
 
 
+def untidy(X):
+    """The rows as compressed ones with zeros stored, columns in reverse, and each number in two equal halves."""
+    n, d = X.shape
+    indices = np.tile(np.repeat(np.arange(d)[::-1], 2), n)
+    data = np.repeat(X[:, ::-1] / 2.0, 2)
+    return sparse.csr_matrix((data, indices, np.arange(0, 2 * n * d + 1, 2 * d)), shape=X.shape)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [untidy, sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.lil_matrix],
+    ids=lambda make: make.__name__,
+)
+@pytest.mark.parametrize("name", ["ogd", "fogd"])
+def test_every_way_to_write_a_sparse_matrix_gives_the_same_bits(name, make):
+    X, y = stream("binary")
+    online = started(name, "binary", parameters(name, "binary"))
+    expected, model = whole(name, "binary", "csr", "float64")
+    assert snapshot.same(online.learn(make(X), y), expected)
+    assert snapshot.same(online.model, model)
+
+
 def ruled(name, rule):
-    """A recipe whose kernel waits for its width."""
+    """A recipe whose kernel has this rule, or number, for its width."""
     given = {key: value for key, value in parameters(name, "binary").items() if key != "sigma"}
     return started(name, "binary", {**given, "gamma": rule})
+
+
+@pytest.mark.parametrize("rule", kernels.RULES)
+@each_recipe
+def test_a_width_rule_is_renewed_at_powers_of_two_until_it_is_kept(name, rule):
+    X, y = stream("binary", ROWS_WITH_A_RULE)
+    scores = ruled(name, rule).learn(X, y)
+    assert not scores[0].any()
+    seen = 1
+    while seen <= FIRST_ROWS:  # rows `seen` to `last` are scored with the width of the first `seen` rows
+        last = 2 * seen if seen < FIRST_ROWS else len(y)
+        width = settle(kernels.gaussian(gamma=rule), X[:seen]).gamma
+        expected = ruled(name, width).learn(X[:last], y[:last])
+        assert snapshot.same(scores[seen:last], expected[seen:])
+        seen *= 2
 
 
 @pytest.mark.parametrize("rule", kernels.RULES)
@@ -282,8 +382,6 @@ def test_a_width_rule_does_not_depend_on_the_cut(name, rule):
     X, y = stream("binary", ROWS_WITH_A_RULE)
     at_once, in_parts, one_by_one = (ruled(name, rule) for _ in range(3))
     expected = at_once.learn(X, y)
-    assert not expected[:FIRST_ROWS].any()
-    assert expected[FIRST_ROWS:].any()
     for online, cut in [(in_parts, 7), (one_by_one, 0)]:
         assert snapshot.same(learned(online, X, y, "dense", cut), expected)
         assert snapshot.same(online.model, at_once.model)
@@ -306,7 +404,7 @@ def test_a_stream_may_change_its_layout_on_the_way(given, layouts):
     X, y = stream("binary", ROWS_WITH_A_RULE)
     expected = started("ogd", "binary", given).learn(X, y)
     online = started("ogd", "binary", given)
-    middle = FIRST_ROWS // 2
+    middle = FIRST_ROWS // 2 + 3
     first = online.learn(laid_out(X[:middle], layouts[0]), y[:middle])
     second = online.learn(laid_out(X[middle:], layouts[1]), y[middle:])
     close(np.concatenate([first, second]), expected, 1e-12)
@@ -334,7 +432,9 @@ def test_a_learner_that_was_saved_goes_on_as_if_never_stopped(name, task, stop, 
 
 
 @each_layout
-@pytest.mark.parametrize("stop", [0, 40, FIRST_ROWS - 1, FIRST_ROWS, FIRST_ROWS + 1])
+@pytest.mark.parametrize(
+    "stop", [0, 1, FIRST_ROWS // 2 - 1, FIRST_ROWS // 2, FIRST_ROWS - 1, FIRST_ROWS, FIRST_ROWS + 1]
+)
 @each_recipe
 def test_a_learner_that_waits_for_its_width_can_be_saved(name, stop, layout, tmp_path):
     X, y = stream("binary", ROWS_WITH_A_RULE)
@@ -354,10 +454,30 @@ def test_nogd_is_saved_before_and_after_it_becomes_linear():
     assert kinds == ["Expansion", "Linear"]
 
 
-@each_recipe
+OTHER_KINDS = [  # of maps and steps, whose models hold other arrays
+    ("fogd", {"n_frequencies": 21, "draw": "sorf", "sigma": 1.5}),
+    ("fogd", {"n_frequencies": 21, "draw": "fastfood", "sigma": 1.5}),
+    ("fogd", {"kernel": "additive_chi2"}),
+    ("fogd", {"n_frequencies": 21, "step": "adagrad", "sigma": 1.5}),
+    ("ogd", {"step": "inverse_time", "lam": 0.1, "sigma": 1.5}),
+]
+
+
+@pytest.mark.parametrize(("name", "given"), OTHER_KINDS, ids=title)
+def test_other_kinds_of_maps_and_steps_survive_cuts_layouts_and_files(name, given, tmp_path):
+    X, y = stream("binary")
+    X = np.abs(X)  # the map of the chi2 kernel takes no negative numbers
+    at_once, in_parts, saved = (started(name, "binary", given) for _ in range(3))
+    expected = at_once.learn(X, y)
+    assert snapshot.same(learned(in_parts, X, y, "csr", 7), expected)
+    assert snapshot.same(in_parts.model, at_once.model)
+    scores, restored = continued(saved, X, y, "dense", 60, tmp_path / "model")
+    assert snapshot.same(scores, expected)
+    assert snapshot.same(restored.model, at_once.model)
+
+
+@pytest.mark.parametrize("name", [name for name in RECIPE_TABLE if "published" in RECIPES[name]().get_params()])
 def test_printed_forms_can_be_saved(name, tmp_path):
-    if "published" not in RECIPES[name]().get_params():
-        pytest.skip("it has no printed form of its own")
     X, y = stream("regression")
     given = {**parameters(name, "regression"), "published": True}
     online, unstopped = started(name, "regression", given), started(name, "regression", given)
@@ -390,11 +510,12 @@ def test_scoring_changes_nothing(name, task, learned_rows):
 def test_scoring_while_the_width_is_awaited_changes_nothing(name):
     X, y = stream("binary", ROWS_WITH_A_RULE)
     online, unasked = ruled(name, "scale"), ruled(name, "scale")
-    online.learn(X[:30], y[:30])
-    assert online.score(X[30:]).any()
-    assert online.rows_learned == 30
-    unasked.learn(X[:30], y[:30])
-    assert snapshot.same(online.learn(X[30:], y[30:]), unasked.learn(X[30:], y[30:]))
+    held = FIRST_ROWS - 3
+    online.learn(X[:held], y[:held])
+    assert online.score(X[held:]).any()
+    assert online.rows_learned == held
+    unasked.learn(X[:held], y[:held])
+    assert snapshot.same(online.learn(X[held:], y[held:]), unasked.learn(X[held:], y[held:]))
     assert snapshot.same(online.model, unasked.model)
 
 
@@ -525,7 +646,7 @@ def test_a_model_that_has_seen_extreme_rows_can_be_saved(name, tmp_path):
 
 
 @each_recipe_with_a_rate
-def test_a_model_that_diverges_can_be_saved(name, tmp_path):
+def test_a_model_with_enormous_weights_can_be_saved(name, tmp_path):
     X, y = stream("regression")
     online, unstopped = diverging(name, "float32"), diverging(name, "float32")
     expected = unstopped.learn(X, y)

@@ -3,14 +3,16 @@
 The traces are data of this project but not of this repository; without them these tests are skipped.
 """
 
+import csv
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from onkel import losses, steps
+from onkel import losses, snapshot, steps
 from onkel.learners.linear import linear
 from onkel.maps.fourier import fourier
 from onkel.online import Online, Setting
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="the golden traces a
 
 
 class Data(NamedTuple):
-    """Rows in the order of the first permutation, their targets, and their 1-based numbers in the file."""
+    """Rows in the order of one of the permutations, their targets, and their 1-based numbers in the file."""
 
     X: np.ndarray
     y: np.ndarray
@@ -71,13 +73,14 @@ CLASSIFIED = [
 REGRESSED = [("perceptron", "perceptron"), ("ogd", "OGD"), ("norma", "Epsilon"), ("fogd", "FouGD"), ("nogd", "NysGD")]
 
 
+@lru_cache
 def read(name):
     return np.loadtxt(GOLDEN / name, ndmin=1)
 
 
 @lru_cache
-def data(name):
-    table, order = read(f"{name}_data.txt"), read(f"{name}_perms.txt")[0].astype(int)
+def data(name, number=1):
+    table, order = read(f"{name}_data.txt"), read(f"{name}_perms.txt")[number - 1].astype(int)
     rows = table[order - 1]
     y = rows[:, 0] - 1.0 if name == "dna" else rows[:, 0]  # classes are 1, 2, 3 in the file
     return Data(np.ascontiguousarray(rows[:, 1:]), y, order)
@@ -107,9 +110,9 @@ def with_given_frequencies(run, d):
 
 
 @lru_cache
-def learned(which, recipe):
-    """(learner at work, scores) after the whole stream."""
-    X, y, _ = data(which.split()[0])
+def learned(which, recipe, number=1):
+    """(learner at work, scores) after the whole stream in the order of one of the permutations."""
+    X, y, _ = data(which.split()[0], number)
     online = unlearned(RUNS[which], recipe, X.shape[1])
     return online, online.learn(X, y)
 
@@ -125,6 +128,39 @@ def test_mistakes_are_made_at_the_very_rows_of_the_authors_run(which, recipe, na
     _, scores = learned(which, recipe)
     expected = read(f"{run.prefix}_run1_{name}_mistakesteps.txt").astype(int)
     np.testing.assert_array_equal(mistakes(run.task, scores, data(which.split()[0]).y), expected)
+
+
+def summary(which, name):
+    """The lines of a summary that are about one algorithm: one per permutation."""
+    with open(GOLDEN / f"{RUNS[which].prefix}.csv") as file:
+        return [line for line in csv.DictReader(file) if line["algorithm"] == name]
+
+
+def kept(online):
+    """How many rows a model keeps; 0 where it has weights instead."""
+    return len(state_of(online.model).get("rows", []))
+
+
+@pytest.mark.parametrize(("which", "recipe", "name"), CLASSIFIED)
+def test_every_order_of_the_rows_gives_the_mistakes_of_the_authors_run(which, recipe, name):
+    for line in summary(which, name):
+        number = int(line["run"])
+        online, scores = learned(which, recipe, number)
+        y = data(which.split()[0], number).y
+        assert len(mistakes(RUNS[which].task, scores, y)) == int(line["mistakes"]), number
+        if recipe in ("perceptron", "ogd"):
+            assert kept(online) == int(line["n_sv"]), number
+
+
+@pytest.mark.parametrize(("recipe", "name"), REGRESSED)
+def test_every_order_of_the_rows_gives_the_loss_of_the_authors_run(recipe, name):
+    for line in summary("housing", name):
+        number = int(line["run"])
+        online, scores = learned("housing", recipe, number)
+        loss = np.mean((scores[:, 0] - data("housing", number).y) ** 2)
+        assert loss == pytest.approx(float(line["mean_squared_loss"]), abs=TOLERANCE), number
+        if recipe in ("perceptron", "ogd", "norma"):
+            assert kept(online) == int(line["n_sv"]), number
 
 
 @pytest.mark.parametrize(("recipe", "name"), REGRESSED)
@@ -166,3 +202,11 @@ def test_the_landmarks_of_nogd_are_those_of_the_authors_run(which):
     state = state_of(before.model)
     np.testing.assert_array_equal(state["rows"], positions)
     np.testing.assert_allclose(state["coefficients"][:, 0], expected[:, 1], rtol=0.0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("recipe", ["perceptron", "ogd", "fogd", "nogd"])
+def test_compressed_rows_give_the_bits_of_dense_ones(recipe):
+    X, y, _ = data("dna")  # 180 columns of zeros and ones
+    online = unlearned(RUNS["dna"], recipe, X.shape[1])
+    scores = online.learn(sparse.csr_matrix(X), y)
+    assert snapshot.same(scores, learned("dna", recipe)[1])

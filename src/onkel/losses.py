@@ -87,8 +87,8 @@ def suffer(loss: Any, target: float, scores: Any, slopes: Any) -> float:
 
 
 @verb
-def adapt(loss: Any, slopes: Any) -> None:
-    """Change the state of a loss that has one, after a row has been learned."""
+def adapt(loss: Any, importance: float, slopes: Any) -> None:
+    """Change the state of a loss that has one, after a row of that weight has been learned."""
 
 
 @compiled
@@ -180,7 +180,7 @@ def _(loss: Loss, target: float, scores: Any, slopes: Any) -> float:
 
 
 @adapt.of(Loss)
-def _(loss: Loss, slopes: Any) -> None:
+def _(loss: Loss, importance: float, slopes: Any) -> None:
     pass
 
 
@@ -193,11 +193,11 @@ def _(loss: AdaptiveMargin, target: float, scores: Any, slopes: Any) -> float:
 
 
 @adapt.of(AdaptiveMargin)
-def _(loss: AdaptiveMargin, slopes: Any) -> None:
+def _(loss: AdaptiveMargin, importance: float, slopes: Any) -> None:
     short = 0.0
     for k in range(slopes.shape[0]):
         short = 1.0 if slopes[k] != 0.0 else short
-    loss.rho[0] += loss.direction * loss.rate * (loss.nu - short)
+    loss.rho[0] += importance * loss.direction * loss.rate * (loss.nu - short)
 
 
 @suffer.of(AdaptiveTube)
@@ -206,6 +206,6 @@ def _(loss: AdaptiveTube, target: float, scores: Any, slopes: Any) -> float:
 
 
 @adapt.of(AdaptiveTube)
-def _(loss: AdaptiveTube, slopes: Any) -> None:
+def _(loss: AdaptiveTube, importance: float, slopes: Any) -> None:
     outside = 1.0 if slopes[0] != 0.0 else 0.0
-    loss.epsilon[0] = max(loss.floor, loss.epsilon[0] + loss.rate * (outside - loss.nu))
+    loss.epsilon[0] = max(loss.floor, loss.epsilon[0] + importance * loss.rate * (outside - loss.nu))

@@ -106,6 +106,8 @@ def flatten(tree: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     if isinstance(tree, np.ndarray):
         if tree.dtype.hasobject:
             tree = np.array([str(item) for item in tree])
+        if tree.dtype.kind == "f" and not np.isfinite(tree).all():
+            raise SnapshotError("The model has diverged: its weights are not finite, and it is not saved.")
         arrays.append(tree)
         return {"array": len(arrays) - 1}
     if hasattr(tree, "_fields"):

@@ -65,7 +65,7 @@ def place(support: Any, slot: int, block: Any, candidate: Any) -> None:
     for p in range(first, last):
         j, x = entry(block, candidate.i, p)
         support.points[j, slot] = x
-    support.sizes[slot] = candidate.size
+    support.sizes[slot] = min(candidate.size, np.finfo(support.sizes.dtype).max)  # |x|^2 of a row of 1e30
     support.born[slot] = candidate.clock
     for k in range(support.coef.shape[0]):
         support.coef[k, slot] = candidate.coef[k]

@@ -38,11 +38,12 @@ def _scale(kernel: Kernel, rows: Any) -> float:
 
 
 def _variance(rows: Any) -> float:
-    if not is_sparse(rows):
-        return float(np.var(np.asarray(rows, np.float64)))
-    cells, data = rows.shape[0] * rows.shape[1], np.asarray(rows.data, np.float64)
-    mean = data.sum() / cells
-    return float(((data - mean) ** 2).sum() / cells + (1.0 - len(data) / cells) * mean**2)
+    """Variance of all numbers, from those that are not 0: the same bits for dense and compressed rows."""
+    cells = rows.shape[0] * rows.shape[1]
+    numbers = np.asarray(rows.data if is_sparse(rows) else rows, np.float64)
+    numbers = numbers[numbers != 0.0]
+    mean = numbers.sum() / cells
+    return float((((numbers - mean) ** 2).sum() + (cells - len(numbers)) * mean**2) / cells)
 
 
 def _median(kernel: Kernel, rows: Any) -> float:

@@ -119,5 +119,5 @@ def update(
     for k in range(slopes.shape[0]):
         model.offset[k] -= model.offset_rate * slopes[k]
     model.clock[0] = t
-    adapt(model.loss, slopes)
+    adapt(model.loss, importance, slopes)
     return True

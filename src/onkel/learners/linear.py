@@ -98,4 +98,4 @@ def update(model: Any, features: Any, target: float, importance: float, scores: 
     for k in range(slopes.shape[0]):
         step, weights = gain / model.scale[0], row(model.weights, k)
         move(model.step, step, common * slopes[k], features, weights, row(model.memory, k))
-    adapt(model.loss, slopes)
+    adapt(model.loss, importance, slopes)
