@@ -708,6 +708,14 @@ def test_a_number_of_a_table_depends_on_its_place_alone(table):
     assert len(np.unique(large)) == large.size
 
 
+def test_numbers_of_a_table_are_hashes_of_their_place_and_never_zero_or_one():
+    (key,) = randomness.generator(9).tolist()
+    for i, numbers in enumerate(randomness.uniform_table(9, 3, 4)):
+        _, of_row = splitmix((key + GOLDEN * (i + 1)) & MASK)
+        bits = [splitmix((of_row + GOLDEN * (j + 1)) & MASK)[1] for j in range(4)]
+        assert numbers.tolist() == [((b >> 11) + 0.5) * 2.0**-53 for b in bits]
+
+
 def test_seeds_of_different_purposes_are_different():
     seeds = {randomness.derive(seed, purpose) for seed in range(30) for purpose in range(30)}
     assert len(seeds | set(range(30))) == 930

@@ -881,6 +881,7 @@ def test_a_bad_parameter_of_the_map_is_named(params, sentence):
     "make",
     [
         lambda: FeatureMapTransformer(kernel="additive_chi2"),
+        lambda: FeatureMapTransformer("nystroem", kernel="additive_chi2"),
         *(lambda E=E, r=r: E(r(kernel="additive_chi2")) for E in ESTIMATORS for r in (fogd, ogd)),
     ],
 )

@@ -1,149 +1,141 @@
-"""Do the arrays of a model fit together? Compiled code believes them, so a model from a file is checked first."""
+"""Does a model from a file fit its recipe? Compiled code believes every type and shape, so they are checked first.
+
+A model is compared with a fresh one of the same recipe: the same types, the same numbers, arrays of the same type.
+Where the sizes of arrays may differ from the fresh ones, they must agree with each other.
+"""
 
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
+from onkel.budgets.appending import Handover
+from onkel.kernels import Kernel
+from onkel.learners import driving
 from onkel.learners.expansion import Expansion
 from onkel.learners.linear import Linear
-from onkel.maps.chi2 import Chi2
-from onkel.maps.fourier import Fourier, Phase
 from onkel.maps.hadamard import Hadamard
 from onkel.maps.nystroem import Nystroem
-from onkel.maps.verbs import width
-from onkel.online import Setting, Waiting
+from onkel.online import Online, Waiting, possible
 from onkel.rows import Csr, Dense
 from onkel.steps import has_memory
+from onkel.support import Support
+from onkel.widths import has_rule
 
-Shapes = list[tuple[Any, tuple[int, ...], Any]]
-
-
-def problem_with(model: Any, setting: Setting) -> str:
-    """What is wrong with a model, or an empty string."""
-    for array, shape, dtype in shapes(model, setting):
-        if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
-            return f"an array of shape {shape} and type {np.dtype(dtype)} is expected where another is found"
-    return ranges(model)
+FREE: dict[type, tuple[str, ...]] = {  # arrays whose last axis may be longer or shorter than in a fresh model
+    Support: ("points", "sizes", "coef", "born"),
+    Nystroem: ("projection",),
+    Linear: ("weights", "memory"),
+}
 
 
-@singledispatch
-def shapes(piece: Any, setting: Setting) -> Shapes:
-    """The arrays of a piece with the shape and type each must have. A type unknown here vouches for itself."""
-    return []
+def problem_with(model: Any, fresh: Online) -> str:
+    """What is wrong with a model of the recipe, task and setting of a fresh learner, or an empty string."""
+    kernel, build = fresh.learner.plan(fresh.task)
+    ruled = has_rule(kernel)
+    if isinstance(model, Waiting):
+        return held_problem(model, fresh) if ruled else "it waits for a width that is given"
+    first = build(kernel._replace(gamma=1.0) if ruled else kernel, fresh.setting)
+    for expected in stages(first):
+        if type(model) is type(expected):
+            return difference(model, expected, ruled) or disagreement(model)
+    return f"a {type(model).__name__} is not what {type(first).__name__} becomes"
 
 
-@singledispatch
-def ranges(model: Any) -> str:
-    """What is wrong with the numbers that compiled code uses as positions, or an empty string."""
-    return ""
+def stages(model: Any) -> list[Any]:
+    """A fresh model, and what it may become."""
+    if isinstance(model, Expansion) and isinstance(model.budget, Handover):
+        layout = Dense(np.zeros((1, model.support.points.shape[0]), model.support.points.dtype))
+        return [model, driving.after_handover(model, layout)]
+    return [model]
 
 
-@shapes.register
-def _(model: Linear, setting: Setting) -> Shapes:
-    found = shapes(model.feature_map, setting)
-    if any(not isinstance(array, np.ndarray) or array.shape != shape for array, shape, _ in found):
-        return found  # `width` of a broken map means nothing
-    outputs, n = setting.n_outputs, int(width(model.feature_map))
-    memory = (outputs, n if has_memory(model.step) else 0)
-    real = setting.dtype
-    state = [(model.scale, (1,), np.float64), (model.clock, (1,), np.int64)]
-    return [*found, (model.weights, (outputs, n), real), (model.memory, memory, real), *state]
-
-
-@shapes.register
-def _(model: Expansion, setting: Setting) -> Shapes:
-    points, sizes, coef, born, count, scale = model.support
-    d, outputs, real, capacity = setting.n_features, setting.n_outputs, setting.dtype, len(sizes)
-    return [
-        (points, (d, capacity), real),
-        (sizes, (capacity,), real),
-        (coef, (outputs, capacity), real),
-        (born, (capacity,), np.int64),
-        (count, (1,), np.int64),
-        (scale, (1,), np.float64),
-        (model.offset, (outputs,), np.float64),
-        (model.clock, (1,), np.int64),
-    ]
-
-
-@ranges.register
-def _(model: Expansion) -> str:
-    kept, capacity = int(model.support.count[0]), len(model.support.sizes)
-    return "" if 0 <= kept <= capacity else f"{kept} rows are kept in room for {capacity}"
-
-
-@shapes.register
-def _(held: Waiting, setting: Setting) -> Shapes:
-    n = len(held.targets)
-    return [
-        (held.targets, (n,), np.float64),
-        (held.importance, (n,), np.float64),
-        *block_shapes(held.block, n, setting),
-        *([] if held.model is None else shapes(held.model, setting)),
-    ]
-
-
-def block_shapes(block: Any, n: int, setting: Setting) -> Shapes:
+def held_problem(held: Waiting, fresh: Online) -> str:
+    """What is wrong with rows that are held until the width of the kernel is settled."""
+    block, setting, n = held.block, fresh.setting, len(held.targets)
+    plain = difference(held._replace(block=None, model=None), Waiting(None, np.zeros(n), np.zeros(n), None), False)
+    if plain or not possible(held.targets, fresh.task, setting.n_outputs):
+        return plain or "a target is not such as the task has"
     if isinstance(block, Dense):
-        return [(block.values, (n, setting.n_features), setting.dtype)]
-    stored = len(block.data)
-    arrays = [(block.data, (stored,), setting.dtype), (block.indices, (stored,), np.int32)]
-    return [*arrays, (block.indptr, (n + 1,), np.int64)]
+        fits = difference(block, Dense(np.zeros((n, setting.n_features), setting.dtype)), False)
+    else:
+        fits = compressed_problem(block, n, fresh)
+    if fits or held.model is None:
+        return fits or ("" if n == 0 else "its model is missing")
+    return problem_with(held.model, fresh) if type(held.model) is not Waiting else "a held model holds rows itself"
 
 
-@ranges.register
-def _(held: Waiting) -> str:
-    inner = "" if held.model is None else ranges(held.model)
-    block = held.block
-    if inner or not isinstance(block, Csr):
-        return inner
-    steps = np.diff(block.indptr)
-    inside = len(block.indices) == 0 or (block.indices.min() >= 0 and block.indices.max() < block.width)
-    ordered = block.indptr[0] == 0 and (steps >= 0).all() and block.indptr[-1] == len(block.data)
+def compressed_problem(block: Any, n: int, fresh: Online) -> str:
+    """What is wrong with compressed rows."""
+    if not isinstance(block, Csr) or not all(isinstance(part, np.ndarray) for part in block[:3]):
+        return "its rows are missing"
+    stored, d = len(block.data), fresh.setting.n_features
+    same_type = Csr(np.zeros(stored, fresh.setting.dtype), np.zeros(stored, np.int32), np.zeros(n + 1, np.int64), d)
+    problem = difference(block, same_type, False)
+    if problem:
+        return problem
+    inside = stored == 0 or (block.indices.min() >= 0 and block.indices.max() < d)
+    ordered = block.indptr[0] == 0 and (np.diff(block.indptr) >= 0).all() and block.indptr[-1] == stored
     return "" if inside and ordered else "its rows point outside"
 
 
-@shapes.register
-def _(feature_map: Fourier, setting: Setting) -> Shapes:
-    return [(feature_map.frequencies, (setting.n_features, _columns(feature_map.frequencies)), setting.dtype)]
+def difference(found: Any, expected: Any, ruled: bool, free: bool = False) -> str:
+    """The first place where a tree differs from another in a way that learning cannot explain."""
+    if isinstance(expected, np.ndarray):
+        return array_difference(found, expected, free)
+    if type(found) is not type(expected):
+        return f"a {type(found).__name__} stands in place of a {type(expected).__name__}"
+    if not hasattr(expected, "_fields"):
+        return "" if found == expected else f"{found!r} stands in place of {expected!r}"
+    if isinstance(expected, Kernel) and ruled and isinstance(found.gamma, float) and 0.0 < found.gamma < np.inf:
+        expected = expected._replace(gamma=found.gamma)
+    free_names = free_arrays(expected)
+    for name, a, b in zip(expected._fields, found, expected, strict=True):
+        problem = difference(a, b, ruled, name in free_names)
+        if problem:
+            return problem
+    return ""
 
 
-@shapes.register
-def _(feature_map: Phase, setting: Setting) -> Shapes:
-    n = _columns(feature_map.frequencies)
-    table = (feature_map.frequencies, (setting.n_features, n), setting.dtype)
-    return [table, (feature_map.phases, (n,), setting.dtype)]
+def free_arrays(piece: Any) -> tuple[str, ...]:
+    """Names of the arrays of a piece whose last axis may differ: of a linear model only where its map may differ."""
+    if isinstance(piece, Linear) and not isinstance(piece.feature_map, Nystroem):
+        return ()
+    return FREE.get(type(piece), ())
 
 
-@shapes.register
-def _(feature_map: Nystroem, setting: Setting) -> Shapes:
-    landmarks = _columns(feature_map.points)
-    return [
-        (feature_map.points, (setting.n_features, landmarks), setting.dtype),
-        (feature_map.sizes, (landmarks,), setting.dtype),
-        (feature_map.projection, (landmarks, _columns(feature_map.projection)), setting.dtype),
-    ]
+def array_difference(found: Any, expected: Any, free: bool) -> str:
+    if not isinstance(found, np.ndarray) or found.dtype != expected.dtype or found.ndim != expected.ndim:
+        return f"an array of type {expected.dtype} with {expected.ndim} axes is expected where something else is found"
+    held_fast = slice(None, -1) if free else slice(None)
+    if found.shape[held_fast] != expected.shape[held_fast]:
+        return f"an array of shape {expected.shape} is expected where one of shape {found.shape} is found"
+    return ""
 
 
-@shapes.register
-def _(feature_map: Hadamard, setting: Setting) -> Shapes:
-    p = 1 << max(setting.n_features - 1, 0).bit_length()
-    blocks, stages = -(-feature_map.n_frequencies // p), feature_map.diagonals.shape[1]
-    order = feature_map.order  # a permutation of 0 .. p - 1 in each block
-    permutes = isinstance(order, np.ndarray) and order.ndim == 2 and (np.sort(order, axis=1) == np.arange(p)).all()
-    return [
-        (feature_map.diagonals, (blocks, max(stages, 1), p), setting.dtype),
-        (order if permutes else None, (blocks, p), np.int64),
-        (feature_map.lengths, (blocks, p), setting.dtype),
-    ]
+@singledispatch
+def disagreement(model: Any) -> str:
+    """What is wrong with sizes that may change, or with numbers that compiled code uses as positions."""
+    return ""
 
 
-@shapes.register
-def _(feature_map: Chi2, setting: Setting) -> Shapes:
-    fits = feature_map.n_features == setting.n_features and 0 <= feature_map.order < 100
-    return [] if fits else [(None, (setting.n_features,), setting.dtype)]
+@disagreement.register
+def _(model: Expansion) -> str:
+    points, sizes, coef, born, count, _ = model.support
+    capacity = len(sizes)
+    if not points.shape[1] == coef.shape[1] == len(born) == capacity:
+        return "its support is of several sizes"
+    return "" if 0 <= count[0] <= capacity else f"{count[0]} rows are kept in room for {capacity}"
 
 
-def _columns(array: Any) -> int:
-    return array.shape[1] if getattr(array, "ndim", 0) == 2 else -1
+@disagreement.register
+def _(model: Linear) -> str:
+    feature_map, weights = model.feature_map, model.weights
+    if isinstance(feature_map, Nystroem):
+        wide, memory = feature_map.projection.shape[1], model.memory.shape[1]
+        fits = weights.shape[1] == wide and memory == (wide if has_memory(model.step) else 0)
+        return "" if fits else "its landmarks and its weights do not fit"
+    if isinstance(feature_map, Hadamard):
+        p = feature_map.order.shape[1]
+        return "" if (np.sort(feature_map.order, axis=1) == np.arange(p)).all() else "its order is no permutation"
+    return ""

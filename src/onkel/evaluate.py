@@ -130,6 +130,8 @@ def prequential(
     }
     if mode not in orders:
         raise ValueError(f"mode must be one of {', '.join(orders)}, not {mode!r}.")
+    if delay < 0:
+        raise ValueError(f"delay must be at least 0, not {delay}.")
     tally, start = Tally(online.task, n_classes, window), perf_counter()
     for targets, scores in orders[mode](online, blocks):
         tally.update(targets, scores)
@@ -163,5 +165,5 @@ def over_permutations(
     for order in orders:
         online = learner.start(rows.shape[1], **start)
         reports.append(prequential(online, [(rows[order], np.asarray(targets)[order])], n_classes))
-    numbers = [key for key, value in reports[0].items() if isinstance(value, int | float)]
+    numbers = [key for key in reports[0] if all(isinstance(report[key], int | float) for report in reports)]
     return {key: spread([report[key] for report in reports]) for key in numbers}

@@ -4,6 +4,7 @@ A kernel is one named tuple with a code. Gaussian, polynomial and linear kernels
 Laplacian, Cauchy and chi2 add up a term per feature. `measure` is what a kernel remembers of a row besides the row.
 """
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,7 +86,7 @@ def _width(gamma: float | str | None, sigma: float | None, convert: Any) -> floa
 
 
 def _positive(name: str, value: Any) -> float:
-    if isinstance(value, str) or not (np.isfinite(value) and value > 0):
+    if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a positive number, not {value!r}.")
     return float(value)
 

@@ -46,6 +46,23 @@ class Waiting(NamedTuple):
     model: Any  # None before the first row
 
 
+NEGATIVE = "Negative values in data: the additive chi2 kernel needs features >= 0."
+TARGETS = {
+    "binary": "-1 or 1",
+    "multiclass": "numbers of classes: 0, 1, ...",
+    "regression": "finite numbers",
+}
+
+
+def possible(targets: Any, task: str, n_outputs: int) -> bool:
+    """Whether all targets are such as the task has. Compiled code takes the target of a class for a position."""
+    if task == "binary":
+        return bool((np.abs(targets) == 1.0).all())
+    if task == "multiclass":
+        return bool(((targets >= 0.0) & (targets < n_outputs) & (targets == np.floor(targets))).all())
+    return bool(np.isfinite(targets).all())
+
+
 class Planner(Protocol):
     """What can compose a plan for a task; called anew for each model, so that models share no state."""
 
@@ -117,11 +134,37 @@ class Online:
         if self._one is None or self._one_model is not self.model:
             if isinstance(self.model, Waiting):
                 return self.learn(np.asarray(x)[None], np.array([y]))[0]
-            self._one, self._one_model = one_row_learner(self.model, self.setting, self._positive), self.model
+            self._one, self._one_model = self._one_row(self.model), self.model
         scores = self._one(x, y)
         if scores is None:  # no room: the slow path makes some
             return self.learn(np.asarray(x)[None], np.array([y]))[0]
         return scores
+
+    def _one_row(self, model: Any) -> Callable[[Any, float], Scores | None]:
+        """A function that learns one row through machine code bound to arrays of its own: no type analysis per call.
+
+        It returns the scores from before, or None when the model has no room for the row.
+        """
+        setting, task, positive = self.setting, self.task, self._positive
+        values, scores = np.zeros((1, setting.n_features), setting.dtype), np.zeros((1, setting.n_outputs))
+        block, target, importance = Dense(values), np.zeros(1), np.ones(1)
+        row, own_scores, norm = values[0], scores[0], values[0].dot
+        run = driving.LOOPS[type(model)][0].bind(model, block, 0, target, importance, scores)
+
+        def learn_one(x: Any, y: float) -> Scores | None:
+            if len(x) != len(row):  # or a single number would be spread over the row
+                raise ValueError(f"A row must be of width {len(row)}; this one has {len(x)} numbers.")
+            row[:] = x
+            if not isfinite(norm(row)) and not np.isfinite(row).all():  # the first test is fast, and may overflow
+                raise ValueError("A row must consist of finite numbers; one is NaN or too large.")
+            if positive and row.min() < 0:
+                raise ValueError(NEGATIVE)
+            target[0] = y
+            if y != 1.0 and not possible(target, task, setting.n_outputs):  # 1 is possible for every task
+                raise ValueError(f"A target must be {TARGETS[task]}.")
+            return own_scores if run(model, block, 0, target, importance, scores) else None
+
+        return learn_one
 
     def _pack(self, rows: Any, targets: Any, importance: Any) -> tuple[Block, Scores, Scores]:
         block = self._block(rows)
@@ -130,12 +173,15 @@ class Online:
         weights = np.ones(n) if importance is None else np.ascontiguousarray(importance, np.float64)
         if wanted.shape != (n,) or weights.shape != (n,):
             raise ValueError(f"{n} rows need {n} targets and as many weights.")
-        if not (np.isfinite(wanted).all() and np.isfinite(weights).all()):
-            raise ValueError("Targets and weights must be finite numbers.")
+        if not possible(wanted, self.task, self.setting.n_outputs):
+            raise ValueError(f"Targets must be {TARGETS[self.task]}.")
+        if importance is not None and not (np.isfinite(weights).all() and (weights >= 0.0).all()):
+            raise ValueError("Weights must be finite numbers that are not negative.")
         return block, wanted, weights
 
     def _block(self, rows: Any) -> Block:
-        block = pack(rows if hasattr(rows, "shape") else np.asarray(rows), self.setting.dtype)
+        rows = rows if hasattr(rows, "shape") else np.asarray(rows)
+        block = pack(rows, self.setting.dtype)
         numbers = block[0]
         width = block.width if isinstance(block, rows_module.Csr) else (numbers.shape[1] if numbers.ndim == 2 else -1)
         if width != self.setting.n_features:
@@ -144,7 +190,7 @@ class Online:
             kind = np.dtype(self.setting.dtype).name
             raise ValueError(f"Rows must be finite numbers within the range of {kind}; one is NaN or too large.")
         if self._positive and numbers.size and numbers.min() < 0:
-            raise ValueError("The additive chi2 kernel needs features >= 0: negative values in the rows given.")
+            raise ValueError(NEGATIVE)
         return block
 
     def _hold(self, block: Block, first: int, targets: Scores, importance: Scores, scores: Scores) -> int:
@@ -153,8 +199,8 @@ class Online:
         count = len(held.targets)
         due = 1 << count.bit_length()  # the next power of two
         last = min(len(targets), first + due - count)
-        part, here = pack(unpack(block)[first:last], self.setting.dtype), slice(first, last)
-        own = np.ascontiguousarray(targets[here]), np.ascontiguousarray(importance[here])
+        part, here = pack(unpack(block)[first:last].copy(), self.setting.dtype), slice(first, last)
+        own = targets[here].copy(), importance[here].copy()  # the caller may use its arrays again
         model = held.model
         if model is not None:
             model = driving.learn(model, part, 0, *own, scores[here])
@@ -177,27 +223,3 @@ class Online:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_one": None, "_one_model": None}  # bound machine code stays in its process
-
-
-def one_row_learner(model: Any, setting: Setting, positive: bool) -> Callable[[Any, float], Scores | None]:
-    """A function that learns one row through machine code bound to arrays of its own: no type analysis per call.
-
-    It returns the scores from before, or None when the model has no room for the row.
-    """
-    values, scores = np.zeros((1, setting.n_features), setting.dtype), np.zeros((1, setting.n_outputs))
-    block, target, importance = Dense(values), np.zeros(1), np.ones(1)
-    row, own_scores, norm = values[0], scores[0], values[0].dot
-    run = driving.LOOPS[type(model)][0].bind(model, block, 0, target, importance, scores)
-
-    def learn_one(x: Any, y: float) -> Scores | None:
-        row[:] = x
-        if not isfinite(norm(row)) and not np.isfinite(row).all():  # the first test is fast, and may overflow
-            raise ValueError("A row must consist of finite numbers; one is NaN or too large.")
-        if positive and row.min() < 0:
-            raise ValueError("The additive chi2 kernel needs features >= 0.")
-        if not isfinite(y):
-            raise ValueError("A target must be a finite number.")
-        target[0] = y
-        return own_scores if run(model, block, 0, target, importance, scores) else None
-
-    return learn_one

@@ -188,17 +188,23 @@ def is_sparse(rows: Any) -> bool:
 def pack(rows: Any, dtype: Any) -> Block:
     """A block from an array or a SciPy matrix: contiguous, of the wanted type, compressed rows sorted and summed."""
     if not is_sparse(rows):
-        return Dense(np.ascontiguousarray(rows, dtype))
+        return Dense(_typed(rows, dtype))
     csr = rows.tocsr()
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
     return Csr(
-        np.ascontiguousarray(csr.data, dtype),
+        _typed(csr.data, dtype),
         np.ascontiguousarray(csr.indices, np.int32),
         np.ascontiguousarray(csr.indptr, np.int64),
         int(csr.shape[1]),
     )
+
+
+def _typed(numbers: Any, dtype: Any) -> Any:
+    """A contiguous array of the type; numbers beyond its range become infinite, for the caller to see."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(numbers, dtype)
 
 
 def unpack(block: Block) -> Any:

@@ -22,15 +22,18 @@ from sklearn.utils.validation import (
 )
 
 from onkel.calibration import Calibration, calibrate, calibration, probabilities
+from onkel.checks import difference
 from onkel.kernels import make_kernel, needs_positive
 from onkel.maps.chi2 import Chi2
-from onkel.maps.drawing import draw_map
+from onkel.maps.drawing import DRAWS, draw_map
 from onkel.maps.lifting import features_of
 from onkel.maps.nystroem import Nystroem, measures, nystroem
 from onkel.online import Online
 from onkel.recipes import Learner, fogd
 from onkel.recipes.common import positive
+from onkel.recipes.learner import DTYPES
 from onkel.rows import Dense, is_sparse, pack
+from onkel.snapshot import SnapshotError
 from onkel.stored import load_model, save_model
 from onkel.targets import decide, encode, outputs, task_of
 from onkel.widths import has_rule, settle
@@ -94,17 +97,20 @@ class _KernelEstimator(BaseEstimator):
         """The model in a file that `save` wrote."""
         online, content = load_model(path)
         if content.get("estimator") != cls.__name__:
-            raise ValueError(f"{path}: this model is not a {cls.__name__} but a {content.get('estimator')}.")
-        setting, learner = online.setting, cast(Learner, online.learner)
-        model = cls(learner, dtype=setting.dtype.name, epochs=content["epochs"], random_state=setting.seed)
-        model.n_features_in_, model.online_ = setting.n_features, online
-        if content["feature_names"] is not None:
-            model.feature_names_in_ = np.asarray(content["feature_names"], object)
-        model._restore(content)
+            raise SnapshotError(f"{path}: this model is not a {cls.__name__} but a {content.get('estimator')}.")
+        setting, names = online.setting, content.get("feature_names")
+        model = cls(cast(Learner, online.learner), dtype=setting.dtype.name, random_state=setting.seed)
+        model.epochs, model.n_features_in_, model.online_ = content.get("epochs"), setting.n_features, online  # type: ignore[assignment]
+        fits = isinstance(model.epochs, int) and (names is None or np.shape(names) == (setting.n_features,))
+        if not (fits and model._restore(content)):
+            raise SnapshotError(f"{path}: its header is damaged.")
+        if names is not None:
+            model.feature_names_in_ = np.asarray(names, object)
         return model
 
-    def _restore(self, content: dict[str, Any]) -> None:
-        pass
+    def _restore(self, content: dict[str, Any]) -> bool:
+        """Take over what else was saved; False where it does not fit."""
+        return True
 
 
 class KernelClassifier(ClassifierMixin, _KernelEstimator):
@@ -143,8 +149,7 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
 
     def progress(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NDArray[Any]:
         """Learn these rows; returns the label predicted for each row before it was learned."""
-        scores = self._step(X, y, classes, sample_weight)
-        return self.classes_[decide(scores, tie=0)]
+        return self._labels(self._step(X, y, classes, sample_weight))
 
     def _step(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> NDArray[np.float64]:
         if not hasattr(self, "online_"):
@@ -173,6 +178,7 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
         calibrate(self.calibration_, targets, weights, scores, np.empty(len(targets)))
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
+        self._check_fitted()
         target = encode(np.asarray([y]), self.classes_)
         scores = self.online_.learn_one(x, float(target[0]))
         self._calibrate(target, np.ones(1), scores[None])
@@ -187,8 +193,11 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely label of each row."""
         self._check_fitted()
-        chosen = decide(self.online_.score(self._rows(X)), tie=0)
-        return self.classes_[np.minimum(chosen, len(self.classes_) - 1)]
+        return self._labels(self.online_.score(self._rows(X)))
+
+    def _labels(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Labels by scikit-learn's rule for ties; a single class is always the answer."""
+        return self.classes_[np.minimum(decide(scores, tie=0), len(self.classes_) - 1)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities (n, classes): sigmoid or softmax of the scores times a slope.
@@ -204,8 +213,12 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
     def _content(self) -> dict[str, Any]:
         return {**super()._content(), "classes": self.classes_, "calibration": self.calibration_}
 
-    def _restore(self, content: dict[str, Any]) -> None:
-        self.classes_, self.calibration_ = content["classes"], content["calibration"]
+    def _restore(self, content: dict[str, Any]) -> bool:
+        classes, state = content.get("classes"), content.get("calibration")
+        self.classes_, self.calibration_ = np.asarray(classes), cast(Calibration, state)
+        setting = self.online_.setting
+        fits = self.classes_.ndim == 1 and len(self.classes_) > 0 and outputs(self.classes_) == setting.n_outputs
+        return fits and difference(state, calibration(), ruled=False) == "" and isinstance(classes, np.ndarray)
 
 
 class KernelRegressor(RegressorMixin, _KernelEstimator):
@@ -245,6 +258,7 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         return self.online_.learn(X, np.asarray(y, np.float64), self._weights(sample_weight, X))[:, 0]
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
+        self._check_fitted()
         return self.online_.learn_one(x, float(y))
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -308,6 +322,10 @@ class FeatureMapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             check_non_negative(X, "FeatureMapTransformer with the additive chi2 kernel")
         count = positive("n_frequencies", self.n_frequencies, integer=True)
         seed = _seed(self.random_state)
+        if self.dtype not in DTYPES:
+            raise ValueError(f"dtype must be float32 or float64, not {self.dtype!r}.")
+        if self.draw not in (*DRAWS, "nystroem"):
+            raise ValueError(f"draw must be one of {', '.join(DRAWS)}, nystroem, not {self.draw!r}.")
         if self.draw == "nystroem":
             self.map_ = self._landmarks(kernel, X, count, seed)
         else:
@@ -322,7 +340,8 @@ class FeatureMapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         sizes, columns = measures(kernel, Dense(points)).astype(self.dtype), np.ascontiguousarray(points.T)
         K = features_of(Nystroem(kernel, columns, sizes, np.eye(len(points), dtype=self.dtype)), Dense(points))
         K = (np.asarray(K, np.float64) + K.T) / 2.0
-        return nystroem(kernel, columns, sizes, K, self.rank or len(points), 1e-8)[0]
+        rank = len(points) if self.rank is None else positive("rank", self.rank, integer=True)
+        return nystroem(kernel, columns, sizes, K, rank, 1e-8)[0]
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Features (n, n_features_out)."""

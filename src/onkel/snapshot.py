@@ -4,10 +4,14 @@ A model is a tree of named tuples, numbers and arrays. The header holds the tree
 the names in it must be types that are already known (`onkel.dispatch.known`): nothing is imported for them.
 """
 
+import errno
 import json
+import lzma
+import math
 import os
-import tempfile
+import secrets
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,11 @@ from onkel.dispatch import kind_named, name_of
 FORMAT = "onkel-model"
 VERSION = 1
 LARGEST = 4 * 2**30  # bytes of a model that `read` accepts
-KINDS = ("f4", "f8", "i4", "i8", "u8", "b1")  # of numbers in arrays, beside text
+KINDS = "fiubU"  # of arrays: numbers and text
+DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, MemoryError, NotImplementedError),
+    *(KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError, RecursionError, RuntimeError),
+)  # what broken bytes make Python's own readers raise
 
 
 class SnapshotError(ValueError):
@@ -28,48 +36,45 @@ class SnapshotError(ValueError):
 
 def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a dictionary of trees; the file appears whole or not at all."""
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays a link
     arrays: list[np.ndarray[Any, Any]] = []
     header = {"format": FORMAT, "version": VERSION, "content": flatten(content, arrays)}
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target.parent))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                archive.writestr(zipfile.ZipInfo("header.json"), json.dumps(header, indent=1))
-                for number, array in enumerate(arrays):
-                    with archive.open(zipfile.ZipInfo(f"{number}.npy"), "w", force_zip64=True) as member:
-                        npy.write_array(member, array, allow_pickle=False)
+        with open(temporary, "xb") as file:
+            _pack(file, json.dumps(header, indent=1), arrays)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def _pack(file: Any, header: str, arrays: list[np.ndarray[Any, Any]]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo("header.json"), header)
+        for number, array in enumerate(arrays):
+            with archive.open(zipfile.ZipInfo(f"{number}.npy"), "w", force_zip64=True) as member:
+                npy.write_array(member, array, allow_pickle=False)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The dictionary of trees in a file."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return _read(archive, str(path))
+            return _read(archive)
     except FileNotFoundError:
         raise SnapshotError(f"{path}: there is no such file.") from None
     except SnapshotError as error:
         raise SnapshotError(f"{path}: {error}") from None
-    except (
-        zipfile.BadZipFile,
-        EOFError,
-        KeyError,
-        ValueError,
-        TypeError,
-        OSError,
-        RecursionError,
-        NotImplementedError,
-    ):
+    except DAMAGE:
         raise SnapshotError(f"{path}: this is not an onkel model, or it is damaged or cut off.") from None
 
 
-def _read(archive: zipfile.ZipFile, path: str) -> dict[str, Any]:
+def _read(archive: zipfile.ZipFile) -> dict[str, Any]:
     members = {info.filename: info for info in archive.infolist()}
     if sum(info.file_size for info in members.values()) > LARGEST:
         raise SnapshotError(f"the model is larger than {LARGEST >> 30} GiB.")
@@ -92,11 +97,16 @@ def _array(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], number
     if info is None:
         raise SnapshotError(f"its array {number} is missing.")
     with archive.open(info) as member:
-        array = npy.read_array(member, allow_pickle=False, max_header_size=1000)
-        member.read()  # to the end, where the checksum is compared
-    if array.dtype.kind != "U" and array.dtype.str[1:] not in KINDS:
-        raise SnapshotError(f"its array {number} is of the unexpected type {array.dtype}.")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        if npy.read_magic(member) != (1, 0):
+            raise SnapshotError(f"its array {number} is of an unexpected format.")
+        shape, fortran, dtype = npy.read_array_header_1_0(member, max_header_size=1000)
+        if dtype.kind not in KINDS:
+            raise SnapshotError(f"its array {number} is of the unexpected type {dtype}.")
+        if math.prod(shape) * dtype.itemsize != info.file_size - member.tell():  # before anything is allocated
+            raise SnapshotError(f"its array {number} claims another size than it has.")
+        data = member.read()  # to the end, where the checksum is compared
+    array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C").copy()
+    if dtype.kind == "f" and not np.isfinite(array).all():
         raise SnapshotError(f"its array {number} holds numbers that are not finite.")
     return np.ascontiguousarray(array) if array.ndim else array
 

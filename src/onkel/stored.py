@@ -46,7 +46,11 @@ def _restored(content: dict[str, Any]) -> tuple[Online, dict[str, Any]]:
     setting = Setting(**content["setting"])
     setting = setting._replace(dtype=np.dtype(setting.dtype))
     learner = make_learner(name, **content["parameters"])
-    problem = problem_with(content["model"], setting)
+    if not isinstance(content["extra"], dict) or (setting.n_outputs > 1) != (task == "multiclass"):
+        raise SnapshotError("its header is damaged.")
+    online = learner.start(setting.n_features, task, setting.n_outputs, setting.dtype, setting.seed)
+    problem = problem_with(content["model"], online)
     if problem:
-        raise SnapshotError(f"its arrays do not fit together: {problem}.")
-    return Online(learner, task, setting, content["model"]), content["extra"]
+        raise SnapshotError(f"its parts do not fit together: {problem}.")
+    online.model = content["model"]
+    return online, content["extra"]

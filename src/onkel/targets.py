@@ -27,7 +27,7 @@ def encode(labels: Labels, classes: Labels) -> NDArray[np.float64]:
     places = np.searchsorted(classes, labels)
     known = classes[np.minimum(places, len(classes) - 1)] == labels
     if not np.all(known):
-        stranger = np.asarray(labels)[~known][0]
+        stranger = np.asarray(labels)[~known][0].item()
         raise ValueError(f"The label {stranger!r} is not among the classes {_listed(classes)}.")
     targets: NDArray[np.float64] = places.astype(np.float64)
     return 2.0 * targets - 1.0 if outputs(classes) == 1 else targets

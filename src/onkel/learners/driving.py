@@ -47,7 +47,7 @@ def prepare(model: Any, block: Any, scores: Any) -> None:
     learn_rows.bind(model, block, 0, nothing, nothing, scores)
     score_rows.bind(model, block, scores)
     if isinstance(model, Expansion) and isinstance(model.budget, Handover):
-        prepare(handed_over(model.budget, model, block), block, scores)
+        prepare(after_handover(model, block), block, scores)
 
 
 @singledispatch
@@ -69,6 +69,12 @@ def _(budget: Handover, model: Any, block: Any, i: int, targets: Any, importance
     row, here = pack(unpack(block)[i : i + 1], model.support.points.dtype), slice(i, i + 1)
     expansion.learn(full, row, 0, targets[here], importance[here], scores[here])
     return handed_over(budget, full, row), i + 1
+
+
+def after_handover(model: Expansion, layout: Block) -> Linear:
+    """What an expansion that has seen nothing yet will become, up to the numbers in it."""
+    full = model._replace(support=enlarged(model.support, model.support.sizes.shape[0] + 1))
+    return handed_over(model.budget, full, layout)
 
 
 def handed_over(budget: Handover, model: Expansion, layout: Block) -> Linear:

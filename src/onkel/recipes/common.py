@@ -1,6 +1,7 @@
 """What recipes share: defaults by task, losses by name, checked numbers."""
 
 from math import isfinite
+from numbers import Real
 from typing import Any
 
 from onkel import losses, steps
@@ -25,16 +26,20 @@ def by_task(task: str, binary: Any, multiclass: Any, regression: Any) -> Any:
 
 def positive(name: str, value: Any, integer: bool = False) -> Any:
     """A checked parameter: a positive number, and a whole one if asked."""
-    whole = not integer or (isinstance(value, int) or float(value).is_integer())
-    if isinstance(value, str) or not (isfinite(value) and value > 0 and whole):
+    if not (is_number(value) and value > 0 and (not integer or float(value).is_integer())):
         raise ValueError(f"{name} must be a positive {'whole ' if integer else ''}number, not {value!r}.")
     return int(value) if integer else float(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a finite number."""
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
 
 
 def step_size(eta: Any, lam: Any = 0.0) -> tuple[float, float]:
     """A checked step and penalty: eta lam < 1, or forgetting would turn into growing."""
     eta = positive("eta", eta)
-    if isinstance(lam, str) or not (isfinite(lam) and lam >= 0 and eta * lam < 1):
+    if not (is_number(lam) and lam >= 0 and eta * lam < 1):
         raise ValueError(f"lam must be at least 0 and below 1 / eta, not {lam!r}.")
     return eta, float(lam)
 
@@ -59,7 +64,7 @@ def make_loss(task: str, loss: Any, epsilon: float) -> Any:
     """The loss of a name (None: hinge, or squared for regression); a loss that is already made passes through."""
     if loss is not None and not isinstance(loss, str):
         return loss
-    if not (isfinite(epsilon) and epsilon >= 0):
+    if not (is_number(epsilon) and epsilon >= 0):
         raise ValueError(f"epsilon must be at least 0, not {epsilon!r}.")
     known: dict[str, Any] = REGRESSION if task == "regression" else CLASSIFICATION
     name = loss or by_task(task, "hinge", "hinge", "squared")

@@ -6,7 +6,7 @@ import numpy as np
 
 from onkel import losses, steps
 from onkel.online import Plan
-from onkel.recipes.common import by_task, keep_all, make_kernel, make_loss, make_step, step_size
+from onkel.recipes.common import by_task, is_number, keep_all, make_kernel, make_loss, make_step, step_size
 from onkel.recipes.learner import recipe
 
 
@@ -72,7 +72,7 @@ def norma(
     References: kivinen2004
     """
     rate, penalty = step_size(eta, lam)
-    if not 0.0 < nu < 1.0:
+    if not (is_number(nu) and 0.0 < nu < 1.0):
         raise ValueError(f"nu must lie between 0 and 1, not {nu!r}.")
     regression = task == "regression"
     first = np.array([(0.1 if regression else 0.0) if start is None else start])

@@ -52,7 +52,7 @@ class Learner:
         self, n_features: int, task: str = "binary", n_outputs: int = 1, dtype: Any = "float32", seed: int = 0
     ) -> Online:
         """Begin on a stream of rows with that many features. Several classes need `n_outputs` = their number."""
-        if np.dtype(dtype).name not in DTYPES:
+        if str(dtype) not in DTYPES and getattr(dtype, "__name__", None) not in DTYPES:
             raise ValueError(f"dtype must be float32 or float64, not {dtype!r}.")
         if (n_outputs > 1) != (task == "multiclass"):
             raise ValueError("n_outputs is the number of classes for task='multiclass', and 1 otherwise.")
