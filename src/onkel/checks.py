@@ -45,8 +45,7 @@ def problem_with(model: Any, fresh: Online) -> str:
 def stages(model: Any) -> list[Any]:
     """A fresh model, and what it may become."""
     if isinstance(model, Expansion) and isinstance(model.budget, Handover):
-        layout = Dense(np.zeros((1, model.support.points.shape[0]), model.support.points.dtype))
-        return [model, driving.after_handover(model, layout)]
+        return [model, driving.after_handover(model)]
     return [model]
 
 

@@ -86,7 +86,7 @@ def _width(gamma: float | str | None, sigma: float | None, convert: Any) -> floa
 
 
 def _positive(name: str, value: Any) -> float:
-    if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
+    if not (isinstance(value, Real) and np.isfinite(float(value)) and float(value) > 0):
         raise ValueError(f"{name} must be a positive number, not {value!r}.")
     return float(value)
 
@@ -97,7 +97,7 @@ def make_kernel(kernel: Any, gamma: float | str | None = None, sigma: float | No
     >>> make_kernel("laplacian", sigma=4.0).gamma
     0.25
     """
-    if not isinstance(kernel, str):
+    if hasattr(kernel, "_fields"):
         return kernel
     if kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, not {kernel!r}.")

@@ -39,8 +39,14 @@ def labels_of(targets: Numbers, outputs: int) -> NDArray[np.int64]:
 def errors(task: str, targets: Numbers, scores: Numbers) -> Numbers:
     """What each row adds to the error: 1 for a mistake, the squared error for a regression."""
     if task == "regression":
-        return (scores[:, 0] - targets) ** 2
+        return squares(scores[:, 0] - targets)
     return (decide(scores) != labels_of(targets, scores.shape[1])).astype(np.float64)
+
+
+def squares(differences: Numbers) -> Numbers:
+    """Squares, infinite where a target is too large to be squared."""
+    with np.errstate(over="ignore"):
+        return differences**2
 
 
 class ConfusionMatrix:
@@ -111,7 +117,7 @@ class RegressionErrors:
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
         difference = scores[:, 0] - targets
-        self.squares = add_up(self.squares, difference**2)
+        self.squares = add_up(self.squares, squares(difference))
         self.sizes = add_up(self.sizes, np.abs(difference))
         self.rows += len(targets)
 

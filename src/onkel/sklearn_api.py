@@ -347,7 +347,7 @@ class FeatureMapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """Features (n, n_features_out)."""
         check_is_fitted(self, "map_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=NUMBERS)
-        if isinstance(self.map_, Chi2):
+        if isinstance(self.map_, Chi2) or needs_positive(getattr(self.map_, "kernel", None)):
             check_non_negative(X, "FeatureMapTransformer with the additive chi2 kernel")
         return features_of(self.map_, pack(X, self.dtype))
 

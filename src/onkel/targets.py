@@ -24,10 +24,14 @@ def encode(labels: Labels, classes: Labels) -> NDArray[np.float64]:
     >>> encode(np.array(["b", "a"]), np.array(["a", "b"])).tolist()
     [1.0, -1.0]
     """
-    places = np.searchsorted(classes, labels)
-    known = classes[np.minimum(places, len(classes) - 1)] == labels
+    labels = np.asarray(labels)
+    if (classes.dtype.kind in "US") == (labels.dtype.kind in "US"):
+        places = np.searchsorted(classes, labels)
+        known = classes[np.minimum(places, len(classes) - 1)] == labels
+    else:  # text is never a number
+        places, known = np.zeros(len(labels), np.int64), np.zeros(len(labels), bool)
     if not np.all(known):
-        stranger = np.asarray(labels)[~known][0].item()
+        stranger = labels[~known].tolist()[0]
         raise ValueError(f"The label {stranger!r} is not among the classes {_listed(classes)}.")
     targets: NDArray[np.float64] = places.astype(np.float64)
     return 2.0 * targets - 1.0 if outputs(classes) == 1 else targets

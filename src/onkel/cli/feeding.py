@@ -11,6 +11,7 @@ import numpy as np
 from onkel.online import Online
 from onkel.streams import open_stream
 from onkel.streams.block import Block, StreamError, Summary, concatenate, reblock, select, take
+from onkel.streams.opening import name_of, read_once
 from onkel.targets import encode, outputs, task_of
 
 MOST_CLASSES = 100
@@ -18,7 +19,7 @@ ROWS_PER_CLASS = 10
 
 
 class Feed(NamedTuple):
-    """A stream whose task, width and classes are known."""
+    """A stream whose task, width and classes are known, and the rows to be predicted after it."""
 
     blocks: Iterable[Block]
     rows: int | None
@@ -26,6 +27,8 @@ class Feed(NamedTuple):
     task: str
     classes: Any  # sorted labels, or None for a regression
     source: str
+    test: Any  # another stream, or None
+    test_source: str
 
     @property
     def n_classes(self) -> int:
@@ -37,47 +40,43 @@ class Feed(NamedTuple):
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         """(rows, targets), block by block."""
-        for block in self.blocks:
-            yield block.rows, self._targets(block)
+        return ((block.rows, self._targets(block, self.source)) for block in self.blocks)
 
-    def other(self, path: str, options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:
-        """(rows, targets) of another file with the same columns and classes."""
-        stream = _open(path, options, self.n_features)
-        for block in stream:
-            yield block.rows, self._targets(block, path)
+    def test_pairs(self) -> Iterator[tuple[Any, Any]]:
+        """(rows, targets) of the rows to be predicted."""
+        return ((block.rows, self._targets(block, self.test_source)) for block in self.test)
 
-    def _targets(self, block: Block, source: str | None = None) -> Any:
+    def _targets(self, block: Block, source: str) -> Any:
+        if self.classes is None:
+            if block.labels.dtype.kind in "US":
+                raise StreamError(f"{source}: the labels of a regression must be numbers.")
+            return np.asarray(block.labels, np.float64)
         try:
-            if self.classes is None:
-                return np.asarray(block.labels, np.float64)
-            return encode(block.labels.astype(self.classes.dtype), self.classes)
+            return encode(block.labels, self.classes)
         except ValueError as error:
-            if self.classes is None:
-                raise StreamError(f"{source or self.source}: the labels of a regression must be numbers.") from None
-            line = _line_of_stranger(block, self.classes)
-            raise StreamError(f"{source or self.source}{line}: {error}") from None
-
-
-def _line_of_stranger(block: Block, classes: Any) -> str:
-    strange = np.flatnonzero(~np.isin(block.labels.astype(classes.dtype), classes))
-    return f", near line {block.first_line + int(strange[0])}" if block.first_line and len(strange) else ""
+            strange = np.flatnonzero(~np.isin(block.labels.astype(object), self.classes.astype(object)))
+            line = f", near line {block.first_line + int(strange[0])}" if block.first_line and len(strange) else ""
+            raise StreamError(f"{source}{line}: {error}") from None
 
 
 def open_feed(options: argparse.Namespace, online: Online | None, classes: Any) -> Feed:
     """Open DATA, find out what is in it, and put its rows into the wanted order."""
-    stream = _open(options.data, options, online.setting.n_features if online else options.features)
-    blocks, summary = _looked_at(stream, options)
+    if options.order and options.permutation is not None:
+        raise ValueError("Give --order or --permutation, not both.")
+    width = online.setting.n_features if online else options.features
+    blocks, summary = _looked_at(_open(options.data, options, width), options)
+    source = name_of(options.data) if options.data else "built-in stream"
+    if width is not None and summary.n_features != width:
+        raise StreamError(f"{source}: its rows have {summary.n_features} features; {width} are expected.")
     blocks = take(blocks, options.limit) if options.limit else blocks
     rows = None if summary.rows is None else min(summary.rows, options.limit or summary.rows)
     if options.order or options.permutation is not None:
-        blocks = _ordered(blocks, options)
+        blocks, rows = _ordered(blocks, options)
     if options.evaluate == "blocks":
         blocks = reblock(blocks, options.block)
-    source = options.data or "built-in stream"
-    if online is not None:
-        return Feed(blocks, rows, online.setting.n_features, online.task, classes, source)
-    task, found = _task(options.task, summary)
-    return Feed(blocks, rows, summary.n_features, task, found, source)
+    task, found = (online.task, classes) if online else _task(options.task, summary, source)
+    test = _open(options.test, options, summary.n_features) if options.test else None
+    return Feed(blocks, rows, summary.n_features, task, found, source, test, options.test or "")
 
 
 def _open(source: str | None, options: argparse.Namespace, n_features: int | None) -> Any:
@@ -97,8 +96,8 @@ class _Seen(NamedTuple):
 
 
 def _looked_at(stream: Any, options: argparse.Namespace) -> tuple[Iterable[Block], Any]:
-    """The blocks and what is in them: all of a file, the first block of standard input."""
-    if options.data != "-":
+    """The blocks and what is in them: all of a file, the first block of what can be read only once."""
+    if options.data is None or not read_once(options.data):
         summary: Summary = stream.summary()
         if not summary.rows:
             raise StreamError(f"{options.data}: there are no rows.")
@@ -106,42 +105,47 @@ def _looked_at(stream: Any, options: argparse.Namespace) -> tuple[Iterable[Block
     rest = iter(stream)
     first = next(rest, None)
     if first is None or not len(first.labels):
-        raise StreamError("-: there are no rows.")
+        raise StreamError(f"{name_of(options.data)}: there are no rows.")
     labels = np.unique(first.labels)
     whole = labels.dtype.kind in "US" or np.array_equal(labels, np.round(labels))
     return chain([first], rest), _Seen(None, first.rows.shape[1], tuple(labels.tolist()) if whole else ())
 
 
-def _task(task: str, summary: Any) -> tuple[str, Any]:
-    """The task and its classes. Whole numbers, few of them and each with enough rows, are taken for classes."""
+def _task(task: str, summary: Any, source: str) -> tuple[str, Any]:
+    """The task and its classes. Text is always classes; so are whole numbers, few and each with enough rows."""
     labels, rows = summary.labels, summary.rows or np.inf
+    text = len(labels) > 0 and isinstance(labels[0], str)
     few = 0 < len(labels) <= MOST_CLASSES and rows >= ROWS_PER_CLASS * len(labels)
-    if task == "regression" or (task == "auto" and not (len(labels) in (1, 2) or few)):
+    if task == "regression" or (task == "auto" and not (text or len(labels) in (1, 2) or few)):
         return "regression", None
     if not labels:
         raise ValueError(f"--task {task} needs labels that are classes; these are fractions, or more than 1,000.")
+    if len(labels) == 1:
+        raise StreamError(f"{source}: all rows have the label {labels[0]!r}; two classes are needed to tell apart.")
+    if task == "binary" and len(labels) > 2:
+        raise ValueError(f"--task binary needs two classes; there are {len(labels)}.")
     classes = np.asarray(labels)
-    if task == "binary" and len(classes) > 2:
-        raise ValueError(f"--task binary needs two classes; there are {len(classes)}.")
-    return task_of(classes) if task != "multiclass" or len(classes) > 2 else "binary", classes
+    return task_of(classes), classes
 
 
-def _ordered(blocks: Iterable[Block], options: argparse.Namespace) -> Iterator[Block]:
-    """All rows in memory, in the wanted order, in blocks again."""
+def _ordered(blocks: Iterable[Block], options: argparse.Namespace) -> tuple[Iterator[Block], int]:
+    """All rows in memory, in the wanted order, in blocks again; and their number."""
     whole = concatenate(blocks)
     n = len(whole.labels)
     if options.order:
         order = _read_order(options.order, n)
     else:
         order = np.random.default_rng(options.permutation).permutation(n)
-    return iter(reblock([select(whole, order)], options.block))
+    return iter(reblock([select(whole, order)], options.block)), len(order)
 
 
 def _read_order(path: str, n: int) -> Any:
     try:
         order = np.array(Path(path).read_text().split(), np.int64)
-    except (ValueError, UnicodeDecodeError):
+    except (ValueError, OverflowError):
         raise StreamError(f"{path}: an order consists of whole numbers only.") from None
+    if not len(order):
+        raise StreamError(f"{path}: there are no row numbers.")
     outside = np.flatnonzero((order < 0) | (order >= n))
     if len(outside):
         raise StreamError(f"{path}: row number {order[outside[0]]} is outside 0 to {n - 1}.")

@@ -1,22 +1,24 @@
-"""``onkel run``: learn a stream row by row and report the error of the predictions made before each row was learned."""
+"""Learn a stream row by row and report the error of the predictions made before each row was learned."""
 
 import argparse
 import json
 from contextlib import ExitStack
 from itertools import chain
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed, open_feed
+from onkel.cli.writing import WholeFile, check_target
 from onkel.evaluate import Tally, prequential
+from onkel.metrics import LogLoss
 from onkel.online import Online
 from onkel.recipes import RECIPES, Learner, make_learner
 from onkel.recipes.learner import DTYPES, TASKS
 from onkel.snapshot import nbytes
 from onkel.stored import load_model, save_model
+from onkel.streams import StreamError
 
 EXAMPLES = """examples:
   onkel run                                        the built-in drifting stream of 200,000 rows
@@ -37,13 +39,13 @@ def add_to(commands: Any) -> None:
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the learner; repeatable")
     add("--task", default="auto", choices=["auto", *TASKS], help="what the labels are (default: by looking at them)")
     add("--order", metavar="FILE", help="file of 0-based row numbers: the order in which to learn the rows")
-    add("--permutation", type=int, metavar="N", help="learn the rows in the N-th random order")
-    add("--seed", type=int, default=0, metavar="N", help="seed of everything random (default 0)")
+    add("--permutation", type=_whole, metavar="N", help="learn the rows in the N-th random order")
+    add("--seed", type=_whole, default=0, metavar="N", help="seed of everything random (default 0)")
     add("--dtype", default=None, choices=DTYPES, help="type of the model's numbers (default float32)")
     add("--limit", type=_count, metavar="N", help="stop after N rows")
     add("--block", type=_count, default=4096, metavar="N", help="rows read at a time (default 4096)")
     add("--evaluate", default="rows", choices=["rows", "blocks", "delayed"], help="when rows are learned")
-    add("--delay", type=int, default=0, metavar="N", help="with --evaluate delayed: rows until a label arrives")
+    add("--delay", type=_whole, default=0, metavar="N", help="with --evaluate delayed: rows until a label arrives")
     add("--features", type=_count, metavar="N", help="number of features of a LIBSVM stream")
     add("--label", default=None, metavar="COLUMN", help="label column of a CSV file, name or position (default: last)")
     add("--format", default=None, choices=["libsvm", "csv"], help="format of DATA (default: by its ending)")
@@ -57,30 +59,37 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Carry out the command."""
-    resumed = load_model(options.resume) if options.resume else None
-    online_or_none, classes = _known(options, resumed)
-    feed = open_feed(options, online_or_none, classes)
-    online = online_or_none or _start(options, feed)
-    report = _learn(options, feed, online)
-    report = {"learner": online.learner.name, "parameters": _plain(online.learner.get_params()), **report}  # type: ignore[attr-defined]
-    report |= {"task": online.task, "model_bytes": nbytes(online.model), "rows_learned": online.rows_learned}
-    if options.test:
-        report["test"] = _test(options, feed, online)
-    if options.save:
-        save_model(options.save, online, {"estimator": "run", "classes": feed.classes})
-    if options.json:
-        text = json.dumps(report, indent=1, allow_nan=False) + "\n"
-        _write(options.json, text)
+    """Carry out the command: nothing it writes takes its name before everything went well."""
+    for path in (options.save, options.scores, None if options.json == "-" else options.json):
+        if path is not None:
+            check_target(path)
+    online, classes = _resumed(options)
+    feed = open_feed(options, online, classes)
+    online = online or _start(options, feed)
+    with ExitStack() as files:
+        scores = files.enter_context(WholeFile(options.scores)) if options.scores else None
+        report, state = _learn(options, feed, online, scores)
+        text = json.dumps(report, indent=1) + "\n"
+        if options.json == "-":
+            print(text, end="")
+        elif options.json:
+            files.enter_context(WholeFile(options.json)).write(text)
+        if options.save:
+            save_model(options.save, online, _as_estimator(online, feed.classes, state))
     if not options.quiet and options.json != "-":
         Display.table(report, feed.classes)
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
+    if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
-    return value
+    return int(text)
+
+
+def _whole(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 0")
+    return int(text)
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:
@@ -108,74 +117,75 @@ def _number(text: str) -> Any:
     return text
 
 
-def _known(options: argparse.Namespace, resumed: Any) -> tuple[Online | None, Any]:
-    if resumed is None:
+def _resumed(options: argparse.Namespace) -> tuple[Online | None, Any]:
+    """The saved learner and its classes, if one is to go on."""
+    if not options.resume:
         return None, None
-    if options.learner or options.set or options.dtype:
-        raise ValueError(
-            "--resume brings its own learner, parameters and type; leave out --learner, --set and --dtype."
-        )
-    online, extra = resumed
+    given = {"--learner": options.learner, "--set": options.set, "--dtype": options.dtype}
+    given |= {"--features": options.features, "--task": None if options.task == "auto" else options.task}
+    if any(given.values()):
+        named = ", ".join(name for name, value in given.items() if value)
+        raise ValueError(f"--resume brings its own learner and task: leave out {named}.")
+    online, extra = load_model(options.resume)
     return online, extra.get("classes")
 
 
 def _start(options: argparse.Namespace, feed: Feed) -> Online:
     learner: Learner = make_learner(options.learner or "fogd", **parse_settings(options.set))
-    dtype = options.dtype or "float32"
-    return learner.start(feed.n_features, feed.task, feed.n_outputs, dtype, options.seed)
+    return learner.start(feed.n_features, feed.task, feed.n_outputs, options.dtype or "float32", options.seed)
 
 
-def _learn(options: argparse.Namespace, feed: Feed, online: Online) -> dict[str, Any]:
-    with ExitStack() as stack:
-        display = stack.enter_context(Display(feed.rows, options.quiet or options.json == "-"))
-        scores_file = stack.enter_context(_WholeFile(options.scores)) if options.scores else None
+def _learn(options: argparse.Namespace, feed: Feed, online: Online, scores_file: Any) -> tuple[dict[str, Any], Any]:
+    """Learn all rows, then predict the test file: the report, and the calibration that was learned on the way."""
+    learner = cast(Learner, online.learner)
+    last: list[Tally] = []
+    with Display(feed.rows, options.quiet or options.json == "-") as display:
 
         def watch(tally: Tally, targets: Any, scores: Any) -> None:
+            last[:] = [tally]
             display.update(tally)
             if scores_file is not None:
                 np.savetxt(scores_file, scores, fmt="%.17g")
 
-        pairs = feed.pairs()
-        first = next(pairs)
-        online.prepare(first[0])  # before the clock starts
-        return prequential(
-            online, chain([first], pairs), feed.n_classes, mode=options.evaluate, delay=options.delay, watch=watch
-        )
+        try:
+            pairs = feed.pairs()
+            first = next(pairs)
+            online.prepare(first[0])  # before the clock starts
+            mode, blocks = options.evaluate, chain([first], pairs)
+            report = prequential(online, blocks, feed.n_classes, mode=mode, delay=options.delay, watch=watch)
+        except StreamError:
+            raise
+        except ValueError as error:
+            raise StreamError(f"{feed.source}: {error}") from None
+    report = {"learner": learner.name, "parameters": _plain(learner.get_params()), **report}
+    report |= {"task": online.task, "model_bytes": nbytes(online.model), "rows_learned": online.rows_learned}
+    if feed.test is not None:
+        report["test"] = _test(feed, online)
+    state = next((metric.state for metric in last[0].metrics if isinstance(metric, LogLoss)), None)
+    return _finite(report), state
 
 
-def _test(options: argparse.Namespace, feed: Feed, online: Online) -> dict[str, Any]:
+def _test(feed: Feed, online: Online) -> dict[str, Any]:
     """Errors of the frozen model on other rows."""
     tally = Tally(online.task, feed.n_classes)
-    for rows, targets in feed.other(options.test, options):
+    for rows, targets in feed.test_pairs():
         tally.update(targets, online.score(rows))
     return {key: value for key, value in tally.report().items() if key not in ("curve", "log_loss")}
 
 
-class _WholeFile:
-    """A text file that appears whole or not at all."""
-
-    def __init__(self, path: str) -> None:
-        self.path = Path(path)
-        self.part = self.path.with_name(f".{self.path.name}.part")
-
-    def __enter__(self) -> Any:
-        self.file = open(self.part, "w", encoding="utf-8")
-        return self.file
-
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        self.file.close()
-        if kind is None:
-            self.part.replace(self.path)
-        else:
-            self.part.unlink(missing_ok=True)
+def _as_estimator(online: Online, classes: Any, state: Any) -> dict[str, Any]:
+    """What `KernelClassifier.load` or `KernelRegressor.load` needs besides the model."""
+    name = "KernelRegressor" if online.task == "regression" else "KernelClassifier"
+    return {"estimator": name, "feature_names": None, "epochs": 1, "classes": classes, "calibration": state}
 
 
-def _write(path: str, text: str) -> None:
-    if path == "-":
-        print(text, end="")
-        return
-    with _WholeFile(path) as file:
-        file.write(text)
+def _finite(value: Any) -> Any:
+    """JSON knows no infinite numbers: they become null."""
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _plain(params: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from onkel.dispatch import EntryPoint
 from onkel.learners import expansion, linear
 from onkel.learners.expansion import Expansion
 from onkel.learners.linear import Linear
-from onkel.maps.nystroem import nystroem
+from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.rows import Block, Csr, pack, row_count, unpack
 from onkel.support import enlarged
 
@@ -47,7 +47,7 @@ def prepare(model: Any, block: Any, scores: Any) -> None:
     learn_rows.bind(model, block, 0, nothing, nothing, scores)
     score_rows.bind(model, block, scores)
     if isinstance(model, Expansion) and isinstance(model.budget, Handover):
-        prepare(after_handover(model, block), block, scores)
+        prepare(after_handover(model), block, scores)
 
 
 @singledispatch
@@ -71,10 +71,12 @@ def _(budget: Handover, model: Any, block: Any, i: int, targets: Any, importance
     return handed_over(budget, full, row), i + 1
 
 
-def after_handover(model: Expansion, layout: Block) -> Linear:
-    """What an expansion that has seen nothing yet will become, up to the numbers in it."""
-    full = model._replace(support=enlarged(model.support, model.support.sizes.shape[0] + 1))
-    return handed_over(model.budget, full, layout)
+def after_handover(model: Expansion) -> Linear:
+    """What an expansion becomes, up to the numbers in it and the rank of its map."""
+    support = model.support
+    none = np.zeros((support.sizes.shape[0], 1), support.points.dtype)
+    feature_map = Nystroem(model.kernel, support.points, support.sizes, none)
+    return linear.linear(feature_map, model.loss, model.step, len(support.coef), support.points.dtype)
 
 
 def handed_over(budget: Handover, model: Expansion, layout: Block) -> Linear:

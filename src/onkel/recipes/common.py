@@ -44,12 +44,19 @@ def step_size(eta: Any, lam: Any = 0.0) -> tuple[float, float]:
     return eta, float(lam)
 
 
+def tube(epsilon: Any) -> float:
+    """A checked half-width of the zone in which nothing is lost."""
+    if not (is_number(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon must be at least 0, not {epsilon!r}.")
+    return float(epsilon)
+
+
 def make_step(step: Any, eta: Any, lam: Any, explicit: bool = False) -> Any:
     """The step rule of a name with its checked numbers; a rule that is already made passes through.
 
     Adagrad keeps a number per weight, so it needs explicit features.
     """
-    if not isinstance(step, str):
+    if hasattr(step, "_fields"):
         return step
     rules = {"constant": steps.constant, "inverse_sqrt": steps.inverse_sqrt}
     rules |= {"adagrad": steps.adagrad} if explicit else {}
@@ -62,10 +69,9 @@ def make_step(step: Any, eta: Any, lam: Any, explicit: bool = False) -> Any:
 
 def make_loss(task: str, loss: Any, epsilon: float) -> Any:
     """The loss of a name (None: hinge, or squared for regression); a loss that is already made passes through."""
-    if loss is not None and not isinstance(loss, str):
+    if hasattr(loss, "_fields"):
         return loss
-    if not (is_number(epsilon) and epsilon >= 0):
-        raise ValueError(f"epsilon must be at least 0, not {epsilon!r}.")
+    tube(epsilon)
     known: dict[str, Any] = REGRESSION if task == "regression" else CLASSIFICATION
     name = loss or by_task(task, "hinge", "hinge", "squared")
     if name not in known:

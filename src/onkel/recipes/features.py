@@ -6,7 +6,7 @@ from onkel import steps
 from onkel.budgets.appending import Handover
 from onkel.learners.expansion import Rules, expansion
 from onkel.learners.linear import linear
-from onkel.maps.drawing import draw_map
+from onkel.maps.drawing import DRAWS, draw_map
 from onkel.maps.fourier import iid, phase
 from onkel.online import Plan, Setting
 from onkel.randomness import derive
@@ -47,6 +47,8 @@ def fogd(
     References: lu2016, rahimi2007
     """
     count = positive("n_frequencies", n_frequencies, integer=True)
+    if draw not in DRAWS:
+        raise ValueError(f"draw must be one of {', '.join(DRAWS)}, not {draw!r}.")
     rule = make_step(step, by_task(task, 0.8, 4.0, 0.27) if eta is None else eta, lam, explicit=True)
     made = make_loss(task, loss, epsilon)
 

@@ -74,6 +74,8 @@ def norma(
     rate, penalty = step_size(eta, lam)
     if not (is_number(nu) and 0.0 < nu < 1.0):
         raise ValueError(f"nu must lie between 0 and 1, not {nu!r}.")
+    if not (start is None or is_number(start)):
+        raise ValueError(f"start must be a finite number, not {start!r}.")
     regression = task == "regression"
     first = np.array([(0.1 if regression else 0.0) if start is None else start])
     loss = (

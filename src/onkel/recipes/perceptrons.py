@@ -4,7 +4,7 @@ from typing import Any
 
 from onkel import losses, steps
 from onkel.online import Plan
-from onkel.recipes.common import by_task, keep_all, make_kernel, positive
+from onkel.recipes.common import by_task, keep_all, make_kernel, positive, tube
 from onkel.recipes.learner import recipe
 
 
@@ -33,7 +33,7 @@ def perceptron(
     References: rosenblatt1958, freund1999, lu2016
     """
     rate = positive("eta", by_task(task, 1.0, 1.0, 0.1) if eta is None else eta)
-    loss = losses.epsilon_insensitive(epsilon) if task == "regression" else losses.perceptron()
+    loss = losses.epsilon_insensitive(tube(epsilon)) if task == "regression" else losses.perceptron()
     return keep_all(make_kernel(kernel, gamma, sigma), loss, steps.constant(rate))
 
 
@@ -63,5 +63,5 @@ def passive_aggressive(
     References: crammer2006
     """
     step = steps.passive_aggressive(positive("C", C), variant)
-    loss = losses.epsilon_insensitive(epsilon) if task == "regression" else losses.hinge()
+    loss = losses.epsilon_insensitive(tube(epsilon)) if task == "regression" else losses.hinge()
     return keep_all(make_kernel(kernel, gamma, sigma), loss, step)

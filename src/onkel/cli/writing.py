@@ -1,0 +1,45 @@
+"""Files that appear whole or not at all."""
+
+import errno
+import os
+import secrets
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+
+class WholeFile:
+    """A text file that takes its name only when everything that belongs with it went well.
+
+    What is there already and is no plain file, such as a pipe or a device, is written to directly.
+    """
+
+    def __init__(self, path: str) -> None:
+        check_target(path)
+        self.path = Path(os.path.realpath(path))
+        self.direct = self.path.exists() and not self.path.is_file()
+        self.part = self.path if self.direct else self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
+
+    def __enter__(self) -> IO[str]:
+        self.file = open(self.part, "w", encoding="utf-8")
+        return self.file
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.file.close()
+        if self.direct:
+            return
+        if kind is None:
+            self.part.replace(self.path)
+        else:
+            self.part.unlink(missing_ok=True)
+
+
+def check_target(path: str) -> None:
+    """Refuse, before anything is learned, a target whose folder is missing or that is a folder itself."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir() or not path:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path or "''")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(Path(path).parent))
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
