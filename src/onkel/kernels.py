@@ -180,7 +180,7 @@ def from_products(code: int, gamma: float, coef0: float, degree: int, size: Any,
         fixed, double = real(-gamma * LOG2_E * size), real(-2) * scale
         for k in range(n):
             t = fixed + scale * sizes[k] + double * out[k]
-            out[k] = exp2(t if t < zero else zero)
+            out[k] = exp2(zero if t > zero else t)
     elif code == POLYNOMIAL:
         for k in range(n):
             base = real(gamma) * out[k] + real(coef0)
@@ -218,4 +218,4 @@ def from_terms(code: int, gamma: float, size: Any, n: int, out: Any) -> None:
     if code != CHI2:
         for k in range(n):
             t = scale * out[k]
-            out[k] = exp2(t if t < zero else zero)
+            out[k] = exp2(zero if t > zero else t)

@@ -1,0 +1,258 @@
+"""Data; parameters, pipelines, searches; streams; randomness."""
+
+import copy
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_matrix, csr_array, csr_matrix
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from onkel import FeatureMapTransformer, KernelClassifier, fogd, ogd
+from onkel.recipes import RECIPES
+from onkel.snapshot import same
+from tests.sklearn_api.common import (
+    DRAWS,
+    ESTIMATORS,
+    EVERY_RECIPE,
+    N_ROWS,
+    TARGETS,
+    X,
+    assert_same_model,
+    estimator_for,
+    learned_in_pieces,
+    rows,
+    thirds,
+)
+
+# A row with weight 2 is one long step, the same row twice are two short ones.
+EXPECTED_FAILURES = dict.fromkeys(
+    ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
+    "an online learner makes one step per row",
+)
+
+
+def checked_estimators():
+    """All recipes with their width rules, some with a given width; the chi2 kernel takes no negative numbers."""
+    for Estimator in ESTIMATORS:
+        yield from (Estimator(RECIPES[name]()) for name in EVERY_RECIPE)
+        yield Estimator(fogd(gamma=0.5))
+        yield Estimator(fogd(kernel="additive_chi2"))
+        yield Estimator(ogd(kernel="additive_chi2"))
+    for draw in DRAWS:
+        yield FeatureMapTransformer(draw, n_frequencies=20)
+    yield FeatureMapTransformer(kernel="additive_chi2")
+
+
+def expected_failures(estimator):
+    if isinstance(estimator, FeatureMapTransformer):
+        return {}
+    chi2 = "additive_chi2" in repr(estimator)
+    return EXPECTED_FAILURES | ({"check_decision_proba_consistency": "its rows have negative numbers"} if chi2 else {})
+
+
+@parametrize_with_checks(list(checked_estimators()), expected_failed_checks=expected_failures)
+def test_keeps_the_rules_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def classes_for(task):
+    return {} if task == "regression" else {"classes": np.unique(TARGETS[task])}
+
+
+def test_clone_copies_the_parameters_but_not_what_was_learned():
+    model = KernelClassifier(fogd(n_frequencies=7, gamma=1.0), dtype="float64", epochs=2, random_state=5)
+    model.fit(X, TARGETS["binary"])
+    copied = clone(model)
+    assert copied.get_params() == model.get_params()
+    assert not hasattr(copied, "online_")
+    assert copied.learner is not model.learner
+
+
+def test_changing_the_learner_of_a_clone_leaves_the_original_alone():
+    model = KernelClassifier(fogd(eta=0.5))
+    clone(model).set_params(learner__eta=2.0)
+    assert model.learner == fogd(eta=0.5)
+
+
+def test_parameters_of_the_learner_are_parameters_of_the_estimator():
+    model = KernelClassifier(fogd(eta=0.5)).set_params(learner__n_frequencies=9)
+    assert model.get_params()["learner__n_frequencies"] == 9
+    assert model.learner == fogd(eta=0.5, n_frequencies=9)
+
+
+def test_an_unknown_parameter_of_the_learner_is_named():
+    with pytest.raises(ValueError, match=r"^fogd has no parameter 'budget'; it has n_frequencies, "):
+        KernelClassifier(fogd()).set_params(learner__budget=9)
+
+
+def test_without_a_learner_it_is_fogd():
+    plain, explicit = (KernelClassifier(learner).fit(X, TARGETS["binary"]) for learner in (None, fogd()))
+    assert_same_model(plain, explicit)
+
+
+@pytest.mark.parametrize("Estimator", ESTIMATORS)
+def test_a_learner_that_no_recipe_made_is_refused(Estimator):
+    with pytest.raises(TypeError, match=r"^learner must be made by a recipe, such as onkel\.fogd\(\), not str\.$"):
+        Estimator("fogd").fit(X, TARGETS["binary"])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int32", "abc", None])
+def test_a_dtype_that_is_not_a_float_is_refused(dtype):
+    with pytest.raises(ValueError, match=r"^dtype must be float32 or float64, not "):
+        KernelClassifier(fogd(gamma=1.0), dtype=dtype).fit(X, TARGETS["binary"])
+
+
+def test_learns_at_the_end_of_a_pipeline():
+    stretched = X * [1.0, 1000.0, 0.001]
+    model = make_pipeline(StandardScaler(), KernelClassifier(fogd(gamma=0.5), epochs=5))
+    assert model.fit(stretched, TARGETS["binary"]).score(stretched, TARGETS["binary"]) > 0.9
+
+
+def test_grid_search_reaches_into_the_learner():
+    grid = {"learner__n_frequencies": [1, 100], "learner__eta": [1e-9, 0.8]}
+    search = GridSearchCV(KernelClassifier(fogd(gamma=0.5), epochs=5), grid, cv=3).fit(X, TARGETS["binary"])
+    assert search.best_params_["learner__n_frequencies"] == 100
+    assert search.best_estimator_.learner == fogd(gamma=0.5, **strip(search.best_params_))
+
+
+def strip(params):
+    return {name.removeprefix("learner__"): value for name, value in params.items()}
+
+
+@pytest.mark.parametrize("make", [csr_matrix, csr_array, csc_matrix])
+def test_cross_validation_takes_compressed_rows(make):
+    model = KernelClassifier(fogd(gamma=0.5), epochs=5)
+    sparse, dense = (cross_val_score(model, rows, TARGETS["binary"], cv=3) for rows in (make(X), X))
+    assert np.array_equal(sparse, dense)
+    assert np.mean(sparse) > 0.8
+
+
+@pytest.mark.parametrize("task", TARGETS)
+@pytest.mark.parametrize("cut", [1, 7, 110])
+def test_learning_in_pieces_is_fitting_once(learner, task, cut):
+    y = TARGETS[task]
+    whole = estimator_for(task, learner).fit(X, y)
+    pieces = learned_in_pieces(estimator_for(task, learner), y, cut, classes_for(task))
+    assert_same_model(whole, pieces)
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_progress_returns_what_predict_would_have_said_before_each_row(learner, task):
+    y, first = TARGETS[task], classes_for(task)
+    watched, stepped = estimator_for(task, learner), estimator_for(task, learner)
+    progress = np.concatenate([watched.progress(X[:20], y[:20], **first), watched.progress(X[20:], y[20:])])
+    said = []
+    for i in range(N_ROWS):
+        if i:
+            said.append(stepped.predict(X[i : i + 1])[0])
+        stepped.partial_fit(X[i : i + 1], y[i : i + 1], **(first if i == 0 else {}))
+    assert np.array_equal(progress[1:], said)
+    assert_same_model(watched, stepped)
+
+
+def test_progress_before_anything_is_known_is_the_first_class():
+    model = KernelClassifier(fogd(gamma=1.0))
+    assert model.progress(X[:1], ["b"], classes=["b", "a"]).tolist() == ["a"]
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_learning_one_row_at_a_time_is_learning_a_block(learner, task):
+    y, first = TARGETS[task], classes_for(task)
+    block, singly = estimator_for(task, learner), estimator_for(task, learner)
+    for model in (block, singly):
+        model.partial_fit(X[:1], y[:1], **first)
+    block.partial_fit(X[1:], y[1:])
+    for x, label in zip(X[1:], y[1:], strict=True):
+        singly.learn_one(x, label)
+    assert_same_model(block, singly)
+
+
+def test_learning_one_row_returns_its_scores_from_before():
+    model = KernelClassifier(fogd(gamma=1.0)).fit(X, TARGETS["multiclass"])
+    before = model.decision_function(X[:1])[0]
+    assert np.allclose(model.learn_one(X[0], 2), before, rtol=1e-6)
+    assert not np.allclose(model.decision_function(X[:1])[0], before)
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_predicting_changes_nothing(learner, task):
+    model = estimator_for(task, learner)
+    for n in (20, N_ROWS):
+        model.fit(X[:n], TARGETS[task][:n])
+        before = copy.deepcopy(model.online_.model)
+        model.predict(X)
+        if task != "regression":
+            model.decision_function(X)
+            model.predict_proba(X)
+        assert same(before, model.online_.model)
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_compressed_rows_are_learned_like_dense_ones(task):
+    thin = np.where(np.abs(X) > 0.5, X, 0.0)
+    dense, sparse = (estimator_for(task, fogd(gamma=0.5)).fit(rows, TARGETS[task]) for rows in (thin, csr_matrix(thin)))
+    assert_same_model(dense, sparse)
+
+
+@pytest.mark.parametrize("layouts", [(np.asarray, csr_matrix), (csr_matrix, np.asarray)], ids=["dense", "compressed"])
+@pytest.mark.parametrize("gamma", ["scale", 0.5])
+def test_the_layout_of_rows_may_change_in_the_middle_of_a_stream(layouts, gamma):
+    y = TARGETS["binary"]
+    mixed, plain = KernelClassifier(fogd(gamma=gamma)), KernelClassifier(fogd(gamma=gamma))
+    for start, stop, layout in ((0, 10, layouts[0]), (10, 100, layouts[1]), (100, N_ROWS, layouts[0])):
+        mixed.partial_fit(layout(X[start:stop]), y[start:stop], classes=[0, 1])
+        plain.partial_fit(X[start:stop], y[start:stop], classes=[0, 1])
+    assert np.allclose(mixed.decision_function(X), plain.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("Estimator", ESTIMATORS)
+def test_epochs_are_passes_over_the_same_rows(Estimator):
+    y = TARGETS["binary"]
+    thrice, once = (Estimator(fogd(gamma=0.5), epochs=n).fit(X, y) for n in (3, 1))
+    once.partial_fit(X, y).partial_fit(X, y)
+    assert_same_model(thrice, once)
+
+
+@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@pytest.mark.parametrize("epochs", [0, -1, 1.5, "two", None])
+def test_epochs_must_be_a_positive_whole_number(Estimator, epochs):
+    with pytest.raises(ValueError, match=r"^epochs must be a positive whole number, not "):
+        Estimator(fogd(gamma=0.5), epochs=epochs).fit(X, TARGETS["binary"])
+
+
+@pytest.mark.parametrize("Estimator", ESTIMATORS)
+def test_fit_forgets_what_was_learned_before(Estimator):
+    other = rows(seed=1)
+    model = Estimator(fogd(gamma=0.5)).fit(other, thirds(other)).fit(X, TARGETS["binary"])
+    assert_same_model(model, Estimator(fogd(gamma=0.5)).fit(X, TARGETS["binary"]))
+
+
+def decisions(random_state):
+    return KernelClassifier(fogd(gamma=0.5), random_state=random_state).fit(X, TARGETS["binary"]).decision_function(X)
+
+
+@pytest.mark.parametrize("make", [lambda: 3, lambda: np.int64(3), lambda: np.random.RandomState(3)])
+def test_the_same_seed_gives_the_same_model(make):
+    assert np.array_equal(decisions(make()), decisions(make()))
+
+
+def test_other_seeds_give_other_models():
+    assert not np.array_equal(decisions(3), decisions(4))
+
+
+def test_no_seed_gives_another_model_each_time():
+    assert not np.array_equal(decisions(None), decisions(None))
+
+
+def test_a_random_state_that_is_used_again_has_moved_on():
+    state = np.random.RandomState(3)
+    assert not np.array_equal(decisions(state), decisions(state))
+
+
+def test_a_random_state_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="cannot be used to seed"):
+        decisions("abc")

@@ -1,0 +1,48 @@
+"""What the tests of the model files share."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel import KernelClassifier
+from onkel.dispatch import known
+from onkel.snapshot import SnapshotError, same
+from onkel.stored import load_model
+
+DAMAGED = "this is not an onkel model, or it is damaged or cut off."
+
+
+@known
+class Leaf(NamedTuple):
+    values: Any
+    note: Any = None
+
+
+ROWS = np.random.default_rng(0).standard_normal((60, 3))
+
+
+LABELS = (np.sum(ROWS**2, axis=1) > 3).astype(int)
+
+
+def fitted(learner, rows=ROWS, labels=LABELS, Estimator=KernelClassifier):
+    return Estimator(learner).fit(rows, labels)
+
+
+MODELS = ("linear", "phase", "hadamard", "chi2", "expansion", "several", "margin", "tube", "nystroem", "held",
+          "held compressed", "held classes")  # fmt: skip
+
+
+def load_damaged(data, path, original):
+    """Load damaged bytes: an error in one sentence, or a model like the original. Returns whether it was an error."""
+    path.write_bytes(data)
+    try:
+        online, _ = load_model(path)
+    except SnapshotError as error:
+        message = str(error)
+        assert message.startswith(f"{path}: ")
+        assert message.endswith(".")
+        assert "\n" not in message
+        return True
+    assert same(online.model, original.model)
+    assert (online.learner, online.task, online.setting) == (original.learner, original.task, original.setting)
+    return False

@@ -1,0 +1,36 @@
+"""Fixtures of the tests in this folder."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from onkel import KernelRegressor, fogd, nogd, norma, ogd, rks
+from tests.snapshot.common import LABELS, ROWS, fitted
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.onkel"
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory):
+    """Files of small models of every type, by name."""
+    folder = tmp_path_factory.mktemp("models")
+    made = {
+        "linear": fitted(fogd(n_frequencies=4, gamma=0.5)),
+        "phase": fitted(rks(n_frequencies=4, gamma=0.5, batch=10)),
+        "hadamard": fitted(fogd(n_frequencies=6, gamma=0.5, draw="fastfood")),
+        "chi2": fitted(fogd(kernel="additive_chi2"), np.abs(ROWS)),
+        "expansion": fitted(ogd(gamma=0.5)),
+        "several": fitted(ogd(gamma=0.5), ROWS, np.arange(60) % 3),
+        "margin": fitted(norma(gamma=0.5)),
+        "tube": fitted(norma(gamma=0.5, published=True), Estimator=KernelRegressor),
+        "nystroem": fitted(nogd(budget=5, rank=3, gamma=0.5)),
+        "held": fitted(fogd(n_frequencies=4), ROWS[:5], LABELS[:5]),
+        "held compressed": fitted(fogd(n_frequencies=4), csr_matrix(ROWS[:5]), LABELS[:5]),
+        "held classes": fitted(fogd(n_frequencies=4), ROWS[:6], np.arange(6) % 3),
+    }
+    for name, model in made.items():
+        model.save(folder / name)
+    return folder
