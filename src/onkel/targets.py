@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Labels = NDArray[Any]
+TEXT = "USOT"  # kinds of arrays of text
 
 
 def outputs(classes: Labels) -> int:
@@ -25,7 +26,7 @@ def encode(labels: Labels, classes: Labels) -> NDArray[np.float64]:
     [1.0, -1.0]
     """
     labels = np.asarray(labels)
-    if (classes.dtype.kind in "US") == (labels.dtype.kind in "US"):
+    if (classes.dtype.kind in TEXT) == (labels.dtype.kind in TEXT):
         places = np.searchsorted(classes, labels)
         known = classes[np.minimum(places, len(classes) - 1)] == labels
     else:  # text is never a number
