@@ -11,7 +11,7 @@ from onkel import rows as rows_module
 from onkel.dispatch import known
 from onkel.kernels import needs_positive
 from onkel.learners import driving
-from onkel.rows import Block, Dense, join, pack, row_count, unpack
+from onkel.rows import Block, Dense, all_finite, join, pack, row_count, unpack
 from onkel.widths import FIRST_ROWS, has_rule, settle
 
 Scores = NDArray[np.float64]
@@ -148,20 +148,23 @@ class Online:
         setting, task, positive = self.setting, self.task, self._positive
         values, scores = np.zeros((1, setting.n_features), setting.dtype), np.zeros((1, setting.n_outputs))
         block, target, importance = Dense(values), np.zeros(1), np.ones(1)
-        row, own_scores, norm = values[0], scores[0], values[0].dot
+        row, own_scores, width = values[0], scores[0], setting.n_features
+        usable = all_finite.bind(row)
+        labels = frozenset({-1.0, 1.0} if task == "binary" else range(setting.n_outputs))
+        fine: Callable[[float], bool] = isfinite if task == "regression" else labels.__contains__
         run = driving.LOOPS[type(model)][0].bind(model, block, 0, target, importance, scores)
 
         def learn_one(x: Any, y: float) -> Scores | None:
-            if len(x) != len(row):  # or a single number would be spread over the row
-                raise ValueError(f"A row must be of width {len(row)}; this one has {len(x)} numbers.")
+            if len(x) != width:  # or a single number would be spread over the row
+                raise ValueError(f"A row must be of width {width}; this one has {len(x)} numbers.")
             row[:] = x
-            if not isfinite(norm(row)) and not np.isfinite(row).all():  # the first test is fast, and may overflow
+            if not usable(row):
                 raise ValueError("A row must consist of finite numbers; one is NaN or too large.")
             if positive and row.min() < 0:
                 raise ValueError(NEGATIVE)
-            target[0] = y
-            if y != 1.0 and not possible(target, task, setting.n_outputs):  # 1 is possible for every task
+            if not fine(y):
                 raise ValueError(f"A target must be {TARGETS[task]}.")
+            target[0] = y
             return own_scores if run(model, block, 0, target, importance, scores) else None
 
         return learn_one

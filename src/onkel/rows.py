@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from onkel.borrow import row
-from onkel.dispatch import compiled, verb
+from onkel.dispatch import compiled, entry_point, verb
 
 COLUMNS = 4  # of a projection taken at a time: four multiply-adds per load and store of the result
 ROWS = 3  # of a tile: 3 x 4 factors and 4 loads fit 16 vector registers
@@ -178,6 +178,15 @@ def dot(a: Any, b: Any, n: int) -> Any:
     for k in range(n):
         total += a[k] * b[k]
     return total
+
+
+@entry_point
+def all_finite(numbers: Any) -> bool:
+    """Whether no number is NaN or infinite."""
+    fine = True
+    for k in range(numbers.shape[0]):
+        fine = fine and np.isfinite(numbers[k])
+    return fine
 
 
 def is_sparse(rows: Any) -> bool:
