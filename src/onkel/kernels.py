@@ -167,7 +167,7 @@ def _(kernel: Kernel, block: Any, i: int, size: Any, points: Any, sizes: Any, n:
         from_products(kernel.code, kernel.gamma, kernel.coef0, kernel.degree, size, sizes, n, out)
     else:
         add_terms(kernel.code, kernel.gamma, block, i, points, sizes, n, out)
-        from_terms(kernel.code, kernel.gamma, size, n, out)
+        from_terms(kernel.code, kernel.gamma, n, out)
 
 
 @compiled(heavy=True)
@@ -212,7 +212,8 @@ def add_terms(code: int, gamma: float, block: Any, i: int, points: Any, sizes: A
 
 
 @compiled
-def from_terms(code: int, gamma: float, size: Any, n: int, out: Any) -> None:
+def from_terms(code: int, gamma: float, n: int, out: Any) -> None:
+    """Sums over the features to kernel values; the sum of the chi2 kernel is its value."""
     zero = out.dtype.type(0)
     scale = out.dtype.type(-LOG2_E if code == CAUCHY else -gamma * LOG2_E)
     if code != CHI2:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from onkel.borrow import row
-from onkel.dispatch import compiled, entry_point, verb
+from onkel.dispatch import SUM, compiled, entry_point, verb
 
 COLUMNS = 4  # of a projection taken at a time: four multiply-adds per load and store of the result
 ROWS = 3  # of a tile: 3 x 4 factors and 4 loads fit 16 vector registers
@@ -171,7 +171,7 @@ def _(block: Csr, first: int, count: int, matrix: Any, out: Any) -> None:
         project_row(block, first + r, matrix, n, row(out, r))
 
 
-@compiled(flags={"contract", "reassoc", "nsz"})
+@compiled(flags=SUM)
 def dot(a: Any, b: Any, n: int) -> Any:
     """a[:n] . b[:n]: the one reduction in which the compiler may choose the order."""
     total = a.dtype.type(0)

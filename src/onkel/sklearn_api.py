@@ -79,10 +79,6 @@ class _KernelEstimator(BaseEstimator):
     def _check_fitted(self) -> None:
         check_is_fitted(self, "online_")
 
-    def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
-        """Learn one row without scikit-learn's validation; returns its scores (K,) from before it was learned."""
-        raise NotImplementedError
-
     def save(self, path: Any) -> None:
         """Write the model to a file (a zip of arrays and a JSON header, no pickle)."""
         self._check_fitted()
@@ -178,6 +174,7 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
         calibrate(self.calibration_, targets, weights, scores, np.empty(len(targets)))
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
+        """Learn one row without scikit-learn's validation; returns its scores (K,) from before it was learned."""
         self._check_fitted()
         target = encode(np.asarray([y]), self.classes_)
         scores = self.online_.learn_one(x, float(target[0]))
@@ -258,6 +255,7 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         return self.online_.learn(X, np.asarray(y, np.float64), self._weights(sample_weight, X))[:, 0]
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
+        """Learn one row without scikit-learn's validation; returns its scores (K,) from before it was learned."""
         self._check_fitted()
         return self.online_.learn_one(x, float(y))
 

@@ -69,6 +69,11 @@ def move(step: Any, gain: float, slope: float, features: Any, weights: Any, memo
     """weights -= gain * slope * features, in the manner of the rule; changes weights and memory."""
 
 
+@verb
+def has_memory(step: Any) -> bool:
+    """Whether the rule keeps a number per weight, which takes explicit features."""
+
+
 @pace.of(Step)
 def _(step: Step, t: int, loss: float, slopes: Any, self_similarity: float) -> Any:
     shrink, gain = 1.0, step.rate
@@ -131,6 +136,6 @@ def gather(gain: float, slope: float, features: Any, weights: Any, memory: Any, 
             memory[k] = 0
 
 
-def has_memory(step: Step) -> bool:
-    """Whether the rule keeps a number per weight."""
-    return step.code in (ADAGRAD, MINIBATCH)
+@has_memory.of(Step)
+def _(step: Step) -> bool:
+    return step.code == ADAGRAD or step.code == MINIBATCH

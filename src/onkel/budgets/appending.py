@@ -7,9 +7,9 @@ from onkel.support import place
 
 
 class Unbounded(NamedTuple):
-    """Keep every candidate; the arrays are doubled when they are full."""
+    """Keep every candidate; the arrays grow by a factor when they are full."""
 
-    first_capacity: int
+    growth: int
 
 
 class Handover(NamedTuple):

@@ -70,13 +70,13 @@ def run(options: argparse.Namespace) -> None:
         scores = files.enter_context(WholeFile(options.scores)) if options.scores else None
         report, state = _learn(options, feed, online, scores)
         text = json.dumps(report, indent=1) + "\n"
-        if options.json == "-":
-            print(text, end="")
-        elif options.json:
+        if options.json and options.json != "-":
             files.enter_context(WholeFile(options.json)).write(text)
         if options.save:
             save_model(options.save, online, _as_estimator(online, feed.classes, state))
-    if not options.quiet and options.json != "-":
+    if options.json == "-":
+        print(text, end="")
+    elif not options.quiet:
         Display.table(report, feed.classes)
 
 

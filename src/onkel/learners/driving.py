@@ -58,8 +58,8 @@ def relieve(budget: Any, model: Any, block: Any, i: int, targets: Any, importanc
 
 @relieve.register
 def _(budget: Unbounded, model: Any, block: Any, i: int, targets: Any, importance: Any, scores: Any) -> Any:
-    capacity = model.support.sizes.shape[0]
-    return model._replace(support=enlarged(model.support, 2 * capacity)), i
+    capacity = budget.growth * model.support.sizes.shape[0]
+    return model._replace(support=enlarged(model.support, capacity)), i
 
 
 @relieve.register

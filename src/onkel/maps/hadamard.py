@@ -24,7 +24,6 @@ class Hadamard(NamedTuple):
     diagonals: Any  # (blocks, stages, p)
     order: Any  # (blocks, p): permutation after the first H
     lengths: Any  # (blocks, p), over pi
-    n_features: int
     n_frequencies: int
 
 
@@ -44,7 +43,7 @@ def transform(v: Any, p: int) -> None:
 
 @lift.of(Hadamard)
 def _(feature_map: Hadamard, block: Any, first: int, count: int, work: Any, features: Any) -> None:
-    diagonals, order, lengths, _d, wanted = feature_map
+    diagonals, order, lengths, wanted = feature_map
     blocks, stages, p = diagonals.shape
     for r in range(count):
         space = row(work, r)
@@ -108,7 +107,7 @@ def sorf(kernel: Kernel, n_features: int, n_frequencies: int, dtype: Any, seed: 
     diagonals = np.stack([_signs(derive(seed, s), blocks, p) for s in range(3)], axis=1)
     length = np.sqrt(2.0 * kernel.gamma) * np.sqrt(p) / p**1.5  # the last factor normalises three H
     order = np.tile(np.arange(p), (blocks, 1))
-    return _hadamard(diagonals, order, np.full((blocks, p), length), (n_features, n_frequencies), dtype)
+    return _hadamard(diagonals, order, np.full((blocks, p), length), n_frequencies, dtype)
 
 
 def fastfood(kernel: Kernel, n_features: int, n_frequencies: int, dtype: Any, seed: int) -> Hadamard:
@@ -120,9 +119,9 @@ def fastfood(kernel: Kernel, n_features: int, n_frequencies: int, dtype: Any, se
     order = np.argsort(uniform_table(derive(seed, 2), blocks, p), axis=1)
     chi = chi_lengths(derive(seed, 3), blocks * p, p).reshape(blocks, p)
     lengths = np.sqrt(2.0 * kernel.gamma) * chi / (np.linalg.norm(gains, axis=1, keepdims=True) * np.sqrt(p))
-    return _hadamard(diagonals, order, lengths, (n_features, n_frequencies), dtype)
+    return _hadamard(diagonals, order, lengths, n_frequencies, dtype)
 
 
-def _hadamard(diagonals: Any, order: Any, lengths: Any, sizes: tuple[int, int], dtype: Any) -> Hadamard:
+def _hadamard(diagonals: Any, order: Any, lengths: Any, n_frequencies: int, dtype: Any) -> Hadamard:
     arrays = np.ascontiguousarray(diagonals, dtype), np.ascontiguousarray(order, np.int64)
-    return Hadamard(*arrays, np.ascontiguousarray(lengths / np.pi, dtype), *sizes)
+    return Hadamard(*arrays, np.ascontiguousarray(lengths / np.pi, dtype), n_frequencies)

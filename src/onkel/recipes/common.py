@@ -6,9 +6,9 @@ from typing import Any
 
 from onkel import losses, steps
 from onkel.budgets.appending import Unbounded
-from onkel.kernels import make_kernel
 from onkel.learners.expansion import Rules, expansion
 from onkel.online import Plan, Setting
+from onkel.steps import has_memory
 
 CLASSIFICATION = {"hinge": losses.hinge, "logistic": losses.logistic, "softmax": losses.softmax}
 REGRESSION = {
@@ -57,6 +57,8 @@ def make_step(step: Any, eta: Any, lam: Any, explicit: bool = False) -> Any:
     Adagrad keeps a number per weight, so it needs explicit features.
     """
     if hasattr(step, "_fields"):
+        if has_memory(step) and not explicit:
+            raise ValueError(f"{step} keeps a number per weight and needs a learner with explicit features.")
         return step
     rules = {"constant": steps.constant, "inverse_sqrt": steps.inverse_sqrt}
     rules |= {"adagrad": steps.adagrad} if explicit else {}
@@ -84,10 +86,7 @@ def keep_all(kernel: Any, loss: Any, step: Any, offset_rate: float = 0.0) -> Pla
     """An expansion that keeps every row with a slope."""
 
     def build(settled: Any, setting: Setting) -> Any:
-        rules = Rules(settled, loss, step, Unbounded(FIRST_CAPACITY), FIRST_CAPACITY, offset_rate)
+        rules = Rules(settled, loss, step, Unbounded(growth=2), FIRST_CAPACITY, offset_rate)
         return expansion(rules, setting.n_features, setting.n_outputs, setting.dtype)
 
     return Plan(kernel, build)
-
-
-__all__ = ["by_task", "keep_all", "make_kernel", "make_loss", "make_step", "positive", "step_size"]

@@ -4,13 +4,14 @@ from typing import Any
 
 from onkel import steps
 from onkel.budgets.appending import Handover
+from onkel.kernels import make_kernel
 from onkel.learners.expansion import Rules, expansion
 from onkel.learners.linear import linear
 from onkel.maps.drawing import DRAWS, draw_map
 from onkel.maps.fourier import iid, phase
 from onkel.online import Plan, Setting
 from onkel.randomness import derive
-from onkel.recipes.common import by_task, make_kernel, make_loss, make_step, positive, step_size
+from onkel.recipes.common import by_task, make_loss, make_step, positive, step_size
 from onkel.recipes.learner import recipe
 
 

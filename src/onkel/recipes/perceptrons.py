@@ -3,8 +3,9 @@
 from typing import Any
 
 from onkel import losses, steps
+from onkel.kernels import make_kernel
 from onkel.online import Plan
-from onkel.recipes.common import by_task, keep_all, make_kernel, positive, tube
+from onkel.recipes.common import by_task, keep_all, positive, tube
 from onkel.recipes.learner import recipe
 
 
