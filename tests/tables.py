@@ -112,7 +112,7 @@ def structured(drawn: Any) -> np.ndarray:
         for diagonal in diagonals[1:].astype(np.float64):
             matrix = H @ (diagonal[:, None] * matrix)
         blocks.append(radians(lengths)[:, None] * matrix)
-    return maps.frequencies(blocks, drawn.n_features, drawn.n_frequencies)
+    return maps.frequencies(blocks, N_FEATURES, drawn.n_frequencies)
 
 
 def explicit(drawn: Any) -> Callable[[Any], np.ndarray]:
