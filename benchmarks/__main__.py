@@ -1,10 +1,16 @@
-"""``python -m benchmarks all | fogd | latency | startup [--quick]``."""
+"""``python -m benchmarks all | fogd | budgets | latency | startup | table5 [--quick]``."""
 
 import argparse
 
-from benchmarks import fogd, latency, startup
+from benchmarks import budgets, fogd, latency, startup, table5
 
-SUITES = {"fogd": fogd.main, "latency": latency.main, "startup": startup.main}
+SUITES = {
+    "fogd": fogd.main,
+    "budgets": budgets.main,
+    "latency": latency.main,
+    "startup": startup.main,
+    "table5": table5.main,
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)

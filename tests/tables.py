@@ -1,26 +1,26 @@
 """The tables that the tests of all recipes run over.
 
-`RECIPE_TABLE` has a row for every recipe: small parameters per task, what it takes where a parameter is None, and what
-its naive twin needs. `follow` runs a recipe and its twin side by side. Kernels have explicit widths throughout, so that
+`tests.recipe_table` has a row for every recipe: small parameters per task, what it takes where a parameter is None, and
+what its naive twin needs. Kernels have explicit widths throughout, so that
 a twin needs no rule.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from onkel import kernels
-from onkel.recipes import make_learner
+from onkel.recipes import Learner, make_learner
 from tests import naive
 from tests.naive import maps
+from tests.recipe_table import N_ROWS, RECIPE_TABLE, TASKS
 
-TASKS = {"binary": 1, "multiclass": 3, "regression": 1}  # with their numbers of outputs
 LAYOUTS = ("dense", "csr")
 N_FEATURES = 5  # one more than the four columns that a projection takes at a time
-N_ROWS = 120
 
 # ---- streams ----
 
@@ -57,45 +57,7 @@ def laid_out(X: np.ndarray, layout: str, dtype: Any = np.float64) -> Any:
 
 # ---- recipes and their twins ----
 
-
-def by_task(binary: Any, multiclass: Any, regression: Any) -> dict[str, Any]:
-    return dict(zip(TASKS, (binary, multiclass, regression), strict=True))
-
-
-class Row(NamedTuple):
-    """What the tests know of a recipe.
-
-    defaults[name][task] is the value that its docstring states for a parameter that is None; variations are
-    (task, parameters). Where it draws a feature map, the twin learns on the map that the started model drew.
-    """
-
-    parameters: dict[str, dict[str, Any]]
-    defaults: dict[str, dict[str, Any]]
-    variations: list[tuple[str, dict[str, Any]]]
-    constant_memory: bool = False
-    draws: bool = False
-
-
 NOT_OF_TWINS = ("kernel", "gamma", "sigma", "n_frequencies", "draw", "step")  # twins take constant steps
-LOSSES = [
-    ("binary", "hinge"),
-    ("binary", "logistic"),
-    ("binary", "softmax"),
-    ("multiclass", "hinge"),
-    ("multiclass", "logistic"),
-    ("multiclass", "softmax"),
-    ("regression", "squared"),
-    ("regression", "absolute"),
-    ("regression", "epsilon_insensitive"),
-]
-MADE_KERNELS = [
-    kernels.laplacian(sigma=2.0),
-    kernels.cauchy(sigma=1.5),
-    kernels.polynomial(degree=3, gamma=0.25, coef0=1.0),
-    kernels.linear(),
-    kernels.additive_chi2(),
-]
-GAUSSIAN = {"sigma": 1.5}
 
 
 def radians(half_turns: Any) -> np.ndarray:
@@ -124,107 +86,10 @@ def explicit(drawn: Any) -> Callable[[Any], np.ndarray]:
     return maps.fourier(radians(drawn.frequencies) if hasattr(drawn, "frequencies") else structured(drawn))
 
 
-RECIPE_TABLE = {
-    "perceptron": Row(
-        parameters=by_task(GAUSSIAN, GAUSSIAN, GAUSSIAN),
-        defaults={"eta": by_task(1.0, 1.0, 0.1)},
-        variations=[
-            ("binary", {"eta": 0.3, "gamma": 2.0}),
-            ("regression", {"eta": 0.3, "epsilon": 0.0, **GAUSSIAN}),
-            ("multiclass", {"kernel": "laplacian", "sigma": 3.0}),
-        ],
-    ),
-    "passive_aggressive": Row(
-        parameters=by_task({"C": 0.5, **GAUSSIAN}, {"C": 0.3, **GAUSSIAN}, {"C": 0.5, **GAUSSIAN}),
-        defaults={},
-        variations=[
-            (task, {"C": C, "variant": variant, **GAUSSIAN})
-            for task in TASKS
-            for C, variant in [(0.2, "PA-I"), (1.0, "PA"), (0.2, "PA-II"), (5.0, "PA-II")]
-        ]
-        + [("binary", {"kernel": kernel}) for kernel in MADE_KERNELS],
-    ),
-    "ogd": Row(
-        parameters=by_task(GAUSSIAN, GAUSSIAN, GAUSSIAN),
-        defaults={"eta": by_task(0.2, 0.5, 0.1), "loss": by_task("hinge", "hinge", "squared")},
-        variations=[(task, {"loss": loss, "eta": 0.4, "lam": 0.1, **GAUSSIAN}) for task, loss in LOSSES]
-        + [("binary", {"kernel": kernel, "eta": 0.1}) for kernel in MADE_KERNELS]
-        + [
-            ("binary", {"eta": 2.0, "lam": 0.45, **GAUSSIAN}),  # forgets nine tenths per row: scale is folded in often
-            ("regression", {"epsilon": 0.0, "eta": 0.5, **GAUSSIAN}),
-        ],
-    ),
-    "norma": Row(
-        parameters=by_task(GAUSSIAN, GAUSSIAN, GAUSSIAN),
-        defaults={"start": by_task(0.0, 0.0, 0.1), "bias": by_task(True, True, False)},
-        variations=[
-            (task, {"eta": 0.2, "lam": 0.1, "nu": 0.3, "bias": bias, "published": published, **GAUSSIAN})
-            for task in TASKS
-            for bias in (True, False)
-            for published in (True, False)
-        ]
-        + [("binary", {"start": 0.5, "lam": 0.0, **GAUSSIAN}), ("regression", {"start": 0.0, **GAUSSIAN})],
-    ),
-    "fogd": Row(
-        parameters=by_task(*[{"n_frequencies": 37, **GAUSSIAN}] * 3),
-        defaults={"eta": by_task(0.8, 4.0, 0.27), "loss": by_task("hinge", "hinge", "squared")},
-        variations=[
-            (task, {"n_frequencies": 37, "loss": loss, "eta": 0.4, "lam": 0.1, **GAUSSIAN}) for task, loss in LOSSES
-        ]
-        + [
-            ("binary", {"n_frequencies": 16, "draw": "orthogonal", **GAUSSIAN}),
-            ("binary", {"n_frequencies": 16, "draw": "sorf", **GAUSSIAN}),
-            ("binary", {"n_frequencies": 13, "draw": "fastfood", **GAUSSIAN}),
-            ("binary", {"kernel": kernels.additive_chi2()}),
-            ("binary", {"n_frequencies": 16, "kernel": "laplacian", "sigma": 3.0}),
-            ("binary", {"n_frequencies": 1, "kernel": "cauchy", "sigma": 3.0}),
-            ("binary", {"n_frequencies": 16, "eta": 2.0, "lam": 0.45, **GAUSSIAN}),
-        ],
-        constant_memory=True,
-        draws=True,
-    ),
-    "nogd": Row(
-        parameters=by_task(*[{"budget": 20, "rank": 7, **GAUSSIAN}] * 3),
-        defaults={
-            "rank": by_task(20, 20, 20),  # a fifth of the default budget
-            "eta": by_task(0.2, 0.5, 0.1),
-            "loss": by_task("hinge", "hinge", "squared"),
-        },
-        variations=[
-            (task, {"budget": 20, "rank": 7, "loss": loss, "eta": 0.4, "lam": 0.1, **GAUSSIAN}) for task, loss in LOSSES
-        ]
-        + [(task, {"budget": 15, "rank": 15, "lam": 0.1, **GAUSSIAN}) for task in TASKS]
-        + [(task, {"budget": N_ROWS + 1, **GAUSSIAN, "rank": 3}) for task in TASKS]
-        + [
-            ("binary", {"budget": 1, "rank": 1, **GAUSSIAN}),
-            ("binary", {"budget": 20, "rank": 40, "kernel": kernels.polynomial(degree=2), "eta": 0.05}),
-            ("binary", {"budget": 20, "rank": 20, "kernel": kernels.linear(), "eta": 0.05}),  # five directions in all
-            ("regression", {"budget": 10, "rank": 4, "kernel": "laplacian", "sigma": 3.0}),
-            ("binary", {"sigma": 0.2}),
-        ],
-        constant_memory=True,
-    ),
-    "rks": Row(
-        parameters=by_task(*[{"n_frequencies": 37, "batch": 9, **GAUSSIAN}] * 3),
-        defaults={"loss": by_task("hinge", "hinge", "squared")},
-        variations=[
-            (task, {"n_frequencies": 21, "batch": 5, "loss": loss, "eta": 0.4, "lam": 0.1, **GAUSSIAN})
-            for task, loss in LOSSES
-        ]
-        + [
-            ("binary", {"n_frequencies": 21, "batch": 1, "eta": 0.4, **GAUSSIAN}),
-            ("regression", {"n_frequencies": 21, "batch": N_ROWS - 1, **GAUSSIAN}),
-            ("regression", {"n_frequencies": 21, "batch": 5, "epsilon": 0.3, **GAUSSIAN}),
-        ],
-        constant_memory=True,
-        draws=True,
-    ),
-}
-
-CELLS = [(name, task) for name in RECIPE_TABLE for task in TASKS]
+CELLS = [(name, task) for name, row in RECIPE_TABLE.items() for task in row.parameters]
 VARIATIONS = [(name, task, given) for name, row in RECIPE_TABLE.items() for task, given in row.variations]
 CONSTANT_MEMORY = [name for name, row in RECIPE_TABLE.items() if row.constant_memory]
-RANDOM = [name for name, row in RECIPE_TABLE.items() if row.draws]
+RANDOM = [name for name, row in RECIPE_TABLE.items() if row.draws or row.removes_at_random]
 
 
 def parameters(name: str, task: str) -> dict[str, Any]:
@@ -236,9 +101,21 @@ def started(name: str, task: str, given: dict[str, Any], dtype: Any = "float64",
     return make_learner(name, **given).start(N_FEATURES, task, TASKS[task], dtype=dtype, seed=seed)
 
 
+def prefixed(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the expansion or map behind a recipe: of the learner inside, where there is one."""
+    inside = "learner" in RECIPE_TABLE[name].parameters["binary"]
+    return {f"learner__{key}": value for key, value in given.items()} if inside else given
+
+
+def flat(given: dict[str, Any]) -> dict[str, Any]:
+    """All parameters under their own names: those of a learner inside without their prefix."""
+    plain = {key.removeprefix("learner__"): value for key, value in given.items()}
+    return {key: value.name if isinstance(value, Learner) else value for key, value in plain.items()}
+
+
 def twin_parameters(name: str, task: str, learner: Any) -> dict[str, Any]:
     """The parameters of a learner as its twin takes them: no kernel, no size of a map, no None."""
-    given = {key: value for key, value in learner.get_params().items() if key not in NOT_OF_TWINS}
+    given = {key: value for key, value in flat(learner.get_params()).items() if key not in NOT_OF_TWINS}
     defaults = RECIPE_TABLE[name].defaults
     return {key: defaults[key][task] if value is None else value for key, value in given.items()}
 
@@ -262,14 +139,34 @@ def twin_kernel(kernel: Any, gamma: Any, sigma: Any) -> Callable[[Any, Any], flo
 
 def twin_of(name: str, task: str, online: Any, X: np.ndarray, y: np.ndarray) -> naive.Trace:
     """The trace of the twin of a model that has been started but has learned nothing yet."""
-    given = online.learner.get_params()
+    given = flat(online.learner.get_params())
     basis = (
         explicit(online.model.feature_map)
         if RECIPE_TABLE[name].draws
         else twin_kernel(given["kernel"], given["gamma"], given["sigma"])
     )
     twin = getattr(naive, name)
-    return twin(X, y, task, TASKS[task], basis, **twin_parameters(name, task, online.learner))
+    return twin(X, y, task, TASKS[task], basis, **twin_parameters(name, task, online.learner), **chances(twin, online))
+
+
+def uniforms(state: int) -> Iterator[float]:
+    """The numbers in [0, 1) of a generator in that state (splitmix64)."""
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % 2**64
+        yield ((z ^ (z >> 31)) >> 11) / 2**53
+
+
+def chances(twin: Any, online: Any) -> dict[str, Any]:
+    """The random numbers that a started model will draw, in the form in which its twin takes them."""
+    asked = signature(twin).parameters.keys() & {"choose", "uniforms"}
+    if not asked:
+        return {}
+    budget = online.model.budget
+    state = getattr(budget, "state", getattr(getattr(budget, "rule", None), "state", [0]))
+    numbers = uniforms(int(state[0]))
+    return {"uniforms": numbers} if "uniforms" in asked else {"choose": lambda rows: int(next(numbers) * len(rows))}
 
 
 def rows_for(given: dict[str, Any], X: np.ndarray) -> np.ndarray:
@@ -280,10 +177,14 @@ def rows_for(given: dict[str, Any], X: np.ndarray) -> np.ndarray:
 
 def state_of(model: Any) -> dict[str, Any]:
     """What is left after the last row, under the names that the twins use."""
+    if hasattr(model, "parts"):
+        states = enumerate(map(state_of, model.parts))
+        return {f"{entry} of {k}": value for k, state in states for entry, value in state.items()}
     if hasattr(model, "support"):
         count, scale = model.support.count[0], model.support.scale[0]
         state = {
             "rows": model.support.born[:count] - 1,
+            "points": model.support.points[:, :count].T,
             "coefficients": scale * model.support.coef[:, :count].T.astype(np.float64),
             "bias": model.offset,
         }

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from tests import naive
-from tests.naive import maps
+from tests.naive import maps, merging
+from tests.naive.bogd_pp import removal_probabilities
 from tests.naive.common import slopes
-from tests.naive.worked import C8, CASES, R8, X8, Y8, U, build, consequences
+from tests.naive.forgetron import shrinkage
+from tests.naive.worked import C8, CASES, R8, X8, Y8, U, build, by_age, by_rows, consequences
+from tests.naive.worked_budgets import BSGD_M_PRINTED
 
 TOLERANCE = 1e-7
 TASKS = {
@@ -26,7 +29,10 @@ def close(actual, expected, tolerance=TOLERANCE):
 
 
 def run(case):
-    return getattr(naive, case.twin)(case.X, case.y, case.task, case.outputs, build(case.kernel), **case.parameters)
+    parameters = dict(case.parameters)
+    if "uniforms" in parameters:
+        parameters["choose"] = by_age(parameters.pop("uniforms"))
+    return getattr(naive, case.twin)(case.X, case.y, case.task, case.outputs, build(case.kernel), **parameters)
 
 
 # ---- learners ----
@@ -39,9 +45,78 @@ def test_twin_prints_the_worked_numbers(case):
     if case.scores is not None:
         close(trace.scores, case.scores)
     observed = {**trace.state, **consequences(case, trace.scores)}
-    for entry, expected in case.state.items():
+    printed = case.state
+    if "rows" in printed:
+        observed, printed = by_rows(observed), by_rows(printed)
+    for entry, expected in printed.items():
         assert np.shape(observed[entry]) == np.shape(expected), entry
         close(observed[entry], expected)
+
+
+@pytest.mark.parametrize(
+    ("Q", "M", "delta", "mu", "phi"),
+    [
+        (0.0, 3, 1.0, 1.2, 1.0),
+        (0.0, 3, 1.0, 0.3, 0.625),
+        (1.8, 5, 0.6, 0.9, 1.0),
+        (2.34375, 6, 0.48235656, 1.5, 1.0),
+        (0.9, 2, 1.0, 0.5, 0.01874999999999999),
+    ],
+)
+@pytest.mark.parametrize("root", ["exact", "published"])
+def test_forgetron_prints_the_worked_shrinkages(root, Q, M, delta, mu, phi):
+    close(shrinkage(Q, M, delta, mu, root), phi, 1e-14)
+
+
+def test_bogd_pp_prints_the_worked_probabilities():
+    p = removal_probabilities([0.5, 0.25, 1.0])
+    close(p, [0.35714286, 0.42857143, 0.21428571])
+    close(1.0 / (1.0 - np.array(p)), [1.55555556, 1.75, 1.27272727])
+
+
+MERGES = [
+    (0.6, 1.0, 0.5, 0.71321, 1.344443, 0.042473),
+    (0.6, 1.0, 1.0, 0.5, 1.760223, 0.101613),
+    (0.6, 1.0, -0.3, 1.17680, 0.836285, 0.030627),
+    (0.1, 0.2, 1.0, 0.02165, 1.020994, 0.037571),
+]
+
+
+@pytest.fixture
+def printed_sections(monkeypatch):
+    """The numbers of golden sections that the printed mergings were made with."""
+    monkeypatch.setattr(merging, "STEPS_WITHIN", 18)
+    monkeypatch.setattr(merging, "STEPS_BEYOND", 22)
+
+
+@pytest.mark.parametrize(("kappa", "a_i", "a_j", "h", "a_z", "degradation"), MERGES)
+def test_golden_sections_print_the_worked_mergings(kappa, a_i, a_j, h, a_z, degradation):
+    found = merging.merged("golden", kappa, np.array([a_i]), np.array([a_j]))
+    close(found[0], h, 1e-4)
+    close([found[1][0], found[2]], [a_z, degradation], 5.1e-7)  # six digits are printed
+
+
+@pytest.mark.parametrize(("kappa", "a_i", "a_j", "h", "a_z", "degradation"), MERGES)
+@pytest.mark.usefixtures("printed_sections")
+def test_the_printed_number_of_golden_sections_prints_h_too(kappa, a_i, a_j, h, a_z, degradation):
+    close(merging.merged("golden", kappa, np.array([a_i]), np.array([a_j]))[0], h, 5.1e-6)
+
+
+@pytest.mark.parametrize(("kappa", "a_i", "a_j", "h", "a_z", "degradation"), [MERGES[0], MERGES[1], MERGES[3]])
+def test_the_table_prints_the_worked_mergings_of_one_sign(kappa, a_i, a_j, h, a_z, degradation):
+    found = merging.merged("table", kappa, np.array([a_i]), np.array([a_j]))
+    close(found[0], h, 1e-4)
+    close([found[1][0], found[2]], [a_z, degradation], 5.1e-7)
+
+
+@pytest.mark.usefixtures("printed_sections")
+def test_bsgd_m_prints_the_worked_run_if_merged_points_stay_between_the_two(monkeypatch):
+    plain = merging.place
+    monkeypatch.setattr(merging, "STEPS_WITHIN", 18)  # as the printed run has them
+    monkeypatch.setattr(merging, "STEPS_BEYOND", 22)
+    monkeypatch.setattr(merging, "place", lambda h, x_i, x_j: plain(min(max(h, 0.0), 1.0), x_i, x_j))
+    scores = run(BSGD_M_PRINTED).scores
+    close(scores[:6], BSGD_M_PRINTED.scores[:6])  # then two coefficients add up to 0, and rounding decides
 
 
 # ---- kernels and maps ----

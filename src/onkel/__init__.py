@@ -13,15 +13,30 @@ if TYPE_CHECKING:
     from onkel.kernels import linear as linear
     from onkel.kernels import polynomial as polynomial
     from onkel.recipes import Learner as Learner
+    from onkel.recipes import bogd as bogd
+    from onkel.recipes import bogd_pp as bogd_pp
+    from onkel.recipes import bpa_nn as bpa_nn
+    from onkel.recipes import bpa_p as bpa_p
+    from onkel.recipes import bpa_s as bpa_s
+    from onkel.recipes import bsgd_m as bsgd_m
+    from onkel.recipes import bsgd_p as bsgd_p
+    from onkel.recipes import bsgd_r as bsgd_r
+    from onkel.recipes import budget_perceptron as budget_perceptron
     from onkel.recipes import fogd as fogd
+    from onkel.recipes import forgetron as forgetron
     from onkel.recipes import make_learner as make_learner
     from onkel.recipes import nogd as nogd
     from onkel.recipes import norma as norma
     from onkel.recipes import ogd as ogd
+    from onkel.recipes import one_vs_rest as one_vs_rest
     from onkel.recipes import passive_aggressive as passive_aggressive
     from onkel.recipes import perceptron as perceptron
+    from onkel.recipes import projectron as projectron
+    from onkel.recipes import projectron_pp as projectron_pp
+    from onkel.recipes import rbp as rbp
     from onkel.recipes import recipe as recipe
     from onkel.recipes import rks as rks
+    from onkel.recipes import tvm as tvm
     from onkel.sklearn_api import FeatureMapTransformer as FeatureMapTransformer
     from onkel.sklearn_api import KernelClassifier as KernelClassifier
     from onkel.sklearn_api import KernelRegressor as KernelRegressor
@@ -30,7 +45,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "kernels": ["additive_chi2", "cauchy", "gaussian", "laplacian", "linear", "polynomial"],
     "recipes": [
-        "Learner", "fogd", "make_learner", "nogd", "norma", "ogd", "passive_aggressive", "perceptron", "recipe", "rks",
+        "Learner", "bogd", "bogd_pp", "bpa_nn", "bpa_p", "bpa_s", "bsgd_m", "bsgd_p", "bsgd_r", "budget_perceptron",
+        "fogd", "forgetron", "make_learner", "nogd", "norma", "ogd", "one_vs_rest", "passive_aggressive",
+        "perceptron", "projectron", "projectron_pp", "rbp", "recipe", "rks", "tvm",
     ],
     "sklearn_api": ["FeatureMapTransformer", "KernelClassifier", "KernelRegressor"],
     "streams": ["open_stream"],

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from onkel.budgets.appending import Handover
+from onkel.budgets.appending import Handover, Unbounded
+from onkel.budgets.choices import Oldest
+from onkel.budgets.transfer import ToNeighbour
 from onkel.kernels import Kernel
 from onkel.learners import driving
 from onkel.learners.expansion import Expansion
 from onkel.learners.linear import Linear
+from onkel.learners.one_vs_rest import OneVsRest
 from onkel.maps.hadamard import Hadamard
 from onkel.maps.nystroem import Nystroem
 from onkel.online import Online, Waiting, possible
@@ -35,11 +38,28 @@ def problem_with(model: Any, fresh: Online) -> str:
     ruled = has_rule(kernel)
     if isinstance(model, Waiting):
         return held_problem(model, fresh) if ruled else "it waits for a width that is given"
-    first = build(kernel._replace(gamma=1.0) if ruled else kernel, fresh.setting)
+    return misfit(model, build(kernel._replace(gamma=1.0) if ruled else kernel, fresh.setting), ruled)
+
+
+def misfit(model: Any, first: Any, ruled: bool) -> str:
+    """Why a model is not what a fresh one becomes by learning, or an empty string."""
+    if isinstance(first, OneVsRest) and isinstance(model, OneVsRest) and isinstance(model.parts, tuple):
+        if len(model.parts) != len(first.parts):
+            return f"there are {len(model.parts)} models for {len(first.parts)} classes"
+        of_parts = (misfit(part, fresh, ruled) for part, fresh in zip(model.parts, first.parts, strict=True))
+        return difference(model.clock, first.clock, ruled) or next(filter(None, of_parts), "")
     for expected in stages(first):
         if type(model) is type(expected):
-            return difference(model, expected, ruled) or disagreement(model)
+            return difference(model, expected, ruled) or resized(model, expected) or disagreement(model)
     return f"a {type(model).__name__} is not what {type(first).__name__} becomes"
+
+
+def resized(model: Any, expected: Any) -> str:
+    """Whether a support has another size than its budget, which only an unbounded one may have."""
+    bounded = isinstance(expected, Expansion) and not isinstance(expected.budget, Unbounded)
+    if bounded and model.support.sizes.shape != expected.support.sizes.shape:
+        return "its support has another size than its budget"
+    return ""
 
 
 def stages(model: Any) -> list[Any]:
@@ -124,7 +144,18 @@ def _(model: Expansion) -> str:
     capacity = len(sizes)
     if not points.shape[1] == coef.shape[1] == len(born) == capacity:
         return "its support is of several sizes"
-    return "" if 0 <= count[0] <= capacity else f"{count[0]} rows are kept in room for {capacity}"
+    if not 0 <= count[0] <= capacity:
+        return f"{count[0]} rows are kept in room for {capacity}"
+    return "" if inside(model.budget, capacity) else "its budget points outside the support"
+
+
+def inside(piece: Any, capacity: int) -> bool:
+    """Whether all slots that a budget points to are there."""
+    if isinstance(piece, Oldest):
+        return bool(0 <= piece.next[0] < capacity)
+    if isinstance(piece, ToNeighbour):
+        return bool((piece.nearest >= 0).all() and (piece.nearest < capacity).all())
+    return all(inside(part, capacity) for part in piece) if hasattr(piece, "_fields") else True
 
 
 @disagreement.register

@@ -11,11 +11,14 @@ import numpy as np
 
 from onkel.dispatch import compiled, verb
 
-PERCEPTRON, HINGE, LOGISTIC, SOFTMAX, SQUARED, ABSOLUTE = range(6)
+PERCEPTRON, HINGE, CLOSED_HINGE, LOGISTIC, SOFTMAX, SQUARED, ABSOLUTE = range(7)
 
 
 class Loss(NamedTuple):
-    """A loss by its code. `epsilon` is the half-width of the zone around the target in which nothing is lost."""
+    """A loss by its code.
+
+    `epsilon` is the half-width of the zone around the target in which nothing is lost, or the margin that is wanted.
+    """
 
     code: int
     epsilon: float = 0.0
@@ -54,6 +57,11 @@ def perceptron() -> Loss:
 def hinge() -> Loss:
     """max(0, 1 - m)."""
     return Loss(HINGE)
+
+
+def closed_hinge(wanted: float = 1.0) -> Loss:
+    """max(0, wanted - m), with a slope at m = wanted too: a row that just reaches the margin still counts."""
+    return Loss(CLOSED_HINGE, wanted)
 
 
 def logistic() -> Loss:
@@ -104,6 +112,13 @@ def margin(target: float, scores: Any) -> Any:
 
 
 @compiled
+def mistaken(target: float, scores: Any) -> bool:
+    """Whether the scores stand for another class; ties go to +1, or to the first class."""
+    m, _, tie_lost = margin(target, scores)
+    return m < 0.0 or (m == 0.0 and tie_lost)
+
+
+@compiled
 def spread(by_margin: float, target: float, rival: int, slopes: Any) -> None:
     """Turn the derivative by the margin into one by each score."""
     if rival < 0:
@@ -129,11 +144,13 @@ def sigmoid(x: float) -> float:
 
 
 @compiled
-def margin_loss(code: int, target: float, scores: Any, slopes: Any) -> float:
+def margin_loss(loss: Any, target: float, scores: Any, slopes: Any) -> float:
     m, rival, tie_lost = margin(target, scores)
-    if code == HINGE:
+    if loss.code == HINGE:
         value, by_margin = (1.0 - m, -1.0) if m < 1.0 else (0.0, 0.0)
-    elif code == PERCEPTRON:
+    elif loss.code == CLOSED_HINGE:
+        value, by_margin = (loss.epsilon - m, -1.0) if m <= loss.epsilon else (0.0, 0.0)
+    elif loss.code == PERCEPTRON:
         wrong = m < 0.0 or (m == 0.0 and tie_lost)
         value, by_margin = (-m, -1.0) if wrong else (0.0, 0.0)
     else:
@@ -176,7 +193,7 @@ def _(loss: Loss, target: float, scores: Any, slopes: Any) -> float:
         return residual_loss(loss, target, scores, slopes)
     if loss.code == SOFTMAX and scores.shape[0] > 1:
         return softmax_loss(target, scores, slopes)
-    return margin_loss(loss.code, target, scores, slopes)
+    return margin_loss(loss, target, scores, slopes)
 
 
 @adapt.of(Loss)

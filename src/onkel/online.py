@@ -132,7 +132,7 @@ class Online:
     def learn_one(self, x: Any, y: float) -> Scores:
         """Learn one row of numbers; returns its scores (K,) from before. The array is reused by the next call."""
         if self._one is None or self._one_model is not self.model:
-            if isinstance(self.model, Waiting):
+            if type(self.model) not in driving.LOOPS:
                 return self.learn(np.asarray(x)[None], np.array([y]))[0]
             self._one, self._one_model = self._one_row(self.model), self.model
         scores = self._one(x, y)

@@ -129,6 +129,11 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
     classes_: NDArray[Any]
     calibration_: Calibration
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = not isinstance(self.learner, Learner) or "multiclass" in self.learner.tasks
+        return tags
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, `epochs` times."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS)
@@ -358,7 +363,8 @@ def _seed(random_state: Any) -> int:
 
 
 def _needs_positive(learner: Learner | None) -> bool:
-    kernel = learner.get_params().get("kernel") if isinstance(learner, Learner) else None
+    params = learner.get_params() if isinstance(learner, Learner) else {}
+    kernel = params.get("kernel", params.get("learner__kernel"))
     return kernel == "additive_chi2" or needs_positive(kernel)
 
 

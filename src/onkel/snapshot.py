@@ -122,6 +122,8 @@ def flatten(tree: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
         return {"array": len(arrays) - 1}
     if hasattr(tree, "_fields"):
         return {"kind": name_of(type(tree)), "fields": [flatten(part, arrays) for part in tree]}
+    if isinstance(tree, tuple):
+        return {"tuple": [flatten(part, arrays) for part in tree]}
     if isinstance(tree, dict):
         return {"map": {key: flatten(part, arrays) for key, part in tree.items()}}
     if isinstance(tree, np.generic):
@@ -142,6 +144,8 @@ def rebuild(tree: Any, arrays: list[Any]) -> Any:
         return arrays[int(tree["array"])]
     if key == "map":
         return {name: rebuild(part, arrays) for name, part in tree["map"].items()}
+    if key == "tuple":
+        return tuple(rebuild(part, arrays) for part in tree["tuple"])
     if key == "float":
         return float(tree["float"])
     kind = kind_named(tree["kind"])

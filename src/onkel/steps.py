@@ -15,7 +15,10 @@ CONSTANT, INVERSE_TIME, INVERSE_SQRT, ADAGRAD, MINIBATCH, PA, PA_1, PA_2 = range
 
 
 class Step(NamedTuple):
-    """A step rule by its code. `rate` is eta (or the cap C), `lam` the weight of the penalty lam / 2 |f|^2."""
+    """A step rule by its code.
+
+    `rate` is eta (the cap C, or the gain of the first round), `lam` the weight of the penalty lam / 2 |f|^2.
+    """
 
     code: int
     rate: float
@@ -28,9 +31,9 @@ def constant(eta: float, lam: float = 0.0) -> Step:
     return Step(CONSTANT, eta, lam)
 
 
-def inverse_time(lam: float) -> Step:
-    """gain = 1 / (lam t), shrink = 1 - 1 / t: the Pegasos schedule."""
-    return Step(INVERSE_TIME, 1.0, lam)
+def inverse_time(lam: float, first: float | None = None) -> Step:
+    """gain = 1 / (lam t), shrink = 1 - 1 / t: the Pegasos schedule. `first` is another gain for the first round."""
+    return Step(INVERSE_TIME, 1.0 / lam if first is None else first, lam)
 
 
 def inverse_sqrt(eta: float, lam: float = 0.0) -> Step:
@@ -80,7 +83,8 @@ def _(step: Step, t: int, loss: float, slopes: Any, self_similarity: float) -> A
     if step.code >= PA:
         gain = aggressive(step, loss, self_similarity * dot(slopes, slopes, slopes.shape[0]))
     elif step.code == INVERSE_TIME:
-        shrink, gain = 1.0 - 1.0 / t, 1.0 / (step.lam * t)
+        shrink = 1.0 - 1.0 / t
+        gain = step.rate if t == 1 else 1.0 / (step.lam * t)
     elif step.code == MINIBATCH:
         due = t % step.size == 0
         shrink = 1.0 - step.rate * step.lam if due else 1.0

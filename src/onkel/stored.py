@@ -16,14 +16,26 @@ def save_model(path: Any, online: Online, extra: dict[str, Any]) -> None:
     """Write a learner at work and whatever else belongs to it."""
     learner, setting = cast(Learner, online.learner), online.setting
     content = {
-        "learner": learner.name,
-        "parameters": learner.get_params(),
+        **_described(learner),
         "task": online.task,
         "setting": setting._replace(dtype=np.dtype(setting.dtype).name)._asdict(),
         "model": online.model,
         "extra": extra,
     }
     snapshot.write(path, content)
+
+
+def _described(learner: Learner) -> dict[str, Any]:
+    params = learner.get_params(deep=False)
+    plain = {key: _described(value) if isinstance(value, Learner) else value for key, value in params.items()}
+    return {"learner": learner.name, "parameters": plain}
+
+
+def _made(content: dict[str, Any]) -> Learner:
+    if content["learner"] not in RECIPES:
+        raise SnapshotError(f"it was made by the recipe {content['learner']!r}, which is not known here.")
+    params = {key: _made(v) if isinstance(v, dict) else v for key, v in content["parameters"].items()}
+    return make_learner(content["learner"], **params)
 
 
 def load_model(path: Any) -> tuple[Online, dict[str, Any]]:
@@ -38,14 +50,11 @@ def load_model(path: Any) -> tuple[Online, dict[str, Any]]:
 
 
 def _restored(content: dict[str, Any]) -> tuple[Online, dict[str, Any]]:
-    name, task = content["learner"], content["task"]
-    if name not in RECIPES:
-        raise SnapshotError(f"it was made by the recipe {name!r}, which is not known here.")
+    learner, task = _made(content), content["task"]
     if task not in TASKS or content["setting"]["dtype"] not in DTYPES:
         raise SnapshotError("its header is damaged.")
     setting = Setting(**content["setting"])
     setting = setting._replace(dtype=np.dtype(setting.dtype))
-    learner = make_learner(name, **content["parameters"])
     if not isinstance(content["extra"], dict) or (setting.n_outputs > 1) != (task == "multiclass"):
         raise SnapshotError("its header is damaged.")
     online = learner.start(setting.n_features, task, setting.n_outputs, setting.dtype, setting.seed)

@@ -7,7 +7,7 @@ import numpy as np
 from onkel.dispatch import compiled, known
 from onkel.rows import entry, extent
 
-SMALLEST_SCALE = 1e-6  # below, the common scale is multiplied into the coefficients
+SMALLEST_SCALE, LARGEST_SCALE = 1e-6, 1e6  # beyond, the common scale is multiplied into the coefficients
 
 
 @known
@@ -29,8 +29,10 @@ class Candidate(NamedTuple):
     size: Any
     self_similarity: float
     similar: Any  # (capacity,): its similarities to the support
-    coef: Any  # (K,): its coefficients, already divided by the scale
-    loss: float
+    coef: Any  # (K,): its coefficients, already divided by `scale`
+    scale: float  # the common factor that all coefficients will have when the row is learned
+    target: float
+    scores: Any  # (K,): from before it is learned
     clock: int
 
 
@@ -72,10 +74,32 @@ def place(support: Any, slot: int, block: Any, candidate: Any) -> None:
 
 
 @compiled
+def append(support: Any, block: Any, candidate: Any) -> bool:
+    """Put a candidate into the next free slot; changes support. False, and nothing changed, when there is none."""
+    slot = support.count[0]
+    if slot == support.sizes.shape[0]:
+        return False
+    place(support, slot, block, candidate)
+    support.count[0] = slot + 1
+    return True
+
+
+@compiled
+def take_over(support: Any, slot: int, last: int) -> None:
+    """Let the point in the last slot take over another; changes support."""
+    if slot != last:
+        for j in range(support.points.shape[0]):
+            support.points[j, slot] = support.points[j, last]
+        for k in range(support.coef.shape[0]):
+            support.coef[k, slot] = support.coef[k, last]
+        support.sizes[slot], support.born[slot] = support.sizes[last], support.born[last]
+
+
+@compiled
 def forget(scale: Any, shrink: float, weights: Any, n: int) -> None:
     """Multiply weights[:, :n] by `shrink` through their common scale; changes scale and, rarely, weights."""
     scale[0] *= shrink
-    if scale[0] < SMALLEST_SCALE:
+    if scale[0] < SMALLEST_SCALE or scale[0] > LARGEST_SCALE:
         factor = weights.dtype.type(scale[0])
         for k in range(weights.shape[0]):
             for j in range(n):

@@ -24,6 +24,7 @@ def draw_all(state: Any, n: int, bits: Any, uniforms: Any, normals: Any, choices
 CLASSIFICATION = {
     "perceptron": losses.perceptron(),
     "hinge": losses.hinge(),
+    "closed hinge": losses.closed_hinge(0.25),
     "logistic": losses.logistic(),
     "softmax": losses.softmax(),
     "adaptive margin": losses.AdaptiveMargin(0.4, 0.1, 1.0, np.array([0.3])),

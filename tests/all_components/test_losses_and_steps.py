@@ -99,6 +99,8 @@ TIES = [  # (loss, target, scores, slopes at exactly that point)
     ("hinge", 0.0, [2.0, 1.0, 1.0], [0.0, 0.0, 0.0]),
     ("hinge", 0.0, [0.0, 0.0, 0.0], [-1.0, 1.0, 0.0]),  # of equal rivals the first
     ("hinge", 0.0, [0.0, 1.0, 1.0], [-1.0, 1.0, 0.0]),
+    ("closed hinge", 1.0, [0.25], [-1.0]),  # a margin of exactly what is wanted still counts
+    ("closed hinge", 0.0, [1.25, 1.0, 1.0], [-1.0, 1.0, 0.0]),
     ("logistic", 1.0, [0.0, 0.0, 0.0], [0.5, -0.5, 0.0]),
     ("softmax", 1.0, [0.0, 0.0, 0.0], [1 / 3, -2 / 3, 1 / 3]),
     ("adaptive margin", 1.0, [0.3], [-1.0]),  # a margin of exactly rho falls short of it

@@ -33,8 +33,9 @@ def title(value: Any) -> str | None:
 
 
 def without_penalty(name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The same parameters with lam = 0 where there is one."""
-    return {**given, "lam": 0.0} if "lam" in RECIPES[name]().get_params() else given
+    """The same parameters with lam = 0 where that is possible."""
+    known = RECIPES[name]().get_params()
+    return {**given, "lam": 0.0} if "lam" in known and "eta" in known else given
 
 
 STEP_RULES = [  # (name, parameters); eta_t of round t = 1, 2, ... is in `slow_descent`

@@ -25,6 +25,7 @@ from tests.tables import (
     RECIPE_TABLE,
     laid_out,
     parameters,
+    prefixed,
     started,
     stream,
 )
@@ -116,8 +117,8 @@ def test_every_way_to_write_a_sparse_matrix_gives_the_same_bits(name, make):
 
 def ruled(name, rule):
     """A recipe whose kernel has this rule, or number, for its width."""
-    given = {key: value for key, value in parameters(name, "binary").items() if key != "sigma"}
-    return started(name, "binary", {**given, "gamma": rule})
+    given = {key: value for key, value in parameters(name, "binary").items() if not key.endswith("sigma")}
+    return started(name, "binary", {**given, **prefixed(name, {"gamma": rule})})
 
 
 @pytest.mark.parametrize("rule", kernels.RULES)

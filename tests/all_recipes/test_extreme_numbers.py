@@ -10,6 +10,7 @@ from tests.tables import (
     RANDOM,
     RECIPE_TABLE,
     parameters,
+    prefixed,
     started,
     stream,
 )
@@ -46,9 +47,9 @@ def test_extreme_rows_never_give_a_score_that_is_no_number(name, dtype):
 @pytest.mark.parametrize("name", [n for n in RECIPE_TABLE if n not in RANDOM])
 def test_extreme_rows_never_give_a_score_that_is_no_number_under_any_kernel(name, dtype, kernel):
     X, y = extreme_rows()
-    given = {key: value for key, value in parameters(name, "binary").items() if key != "sigma"}
+    given = {key: value for key, value in parameters(name, "binary").items() if not key.endswith("sigma")}
     width = {"sigma": 1.0} if kernel in kernels.WITH_WIDTH else {}
-    online = started(name, "binary", {**given, "kernel": kernel, **width}, dtype)
+    online = started(name, "binary", {**given, **prefixed(name, {"kernel": kernel, **width})}, dtype)
     rows = (np.abs(X) if kernel == "additive_chi2" else X).astype(dtype)
     assert np.isfinite(online.learn(rows, y)).all()
     assert np.isfinite(online.score(rows)).all()

@@ -127,7 +127,11 @@ BAD_PARAMETERS = [
     ("passive_aggressive", "C=none", "C must be a positive number, not None."),
     ("passive_aggressive", "variant=foo", "variant must be one of PA, PA-I, PA-II, not 'foo'."),
     ("rks", "batch=abc", "batch must be a positive whole number, not 'abc'."),
-    ("foo", "eta=1", "There is no learner 'foo'; there are fogd, nogd, norma, ogd, passive_aggressive, perceptron, "),
+    (
+        "foo",
+        "eta=1",
+        "There is no learner 'foo'; there are bogd, bogd_pp, bpa_nn, bpa_p, bpa_s, bsgd_m, bsgd_p, bsgd_r, ",
+    ),
 ]
 
 

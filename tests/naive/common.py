@@ -22,7 +22,7 @@ def expansion(kernel, X, rows, coefficients, x, outputs):
 
 
 def stored(rows, coefficients, outputs):
-    """The state of an expansion: row numbers (m,) and coefficients (m, outputs), oldest first."""
+    """The state of an expansion: row numbers (m,) and coefficients (m, outputs), in the order of the slots."""
     return {"rows": np.array(rows, dtype=int), "coefficients": np.array(coefficients).reshape(len(rows), outputs)}
 
 

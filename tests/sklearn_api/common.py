@@ -16,6 +16,10 @@ DRAWS = ("iid", "orthogonal", "sorf", "fastfood", "nystroem")
 EVERY_RECIPE = sorted(RECIPES)
 
 
+def fits(learner, task):
+    return task in learner.tasks
+
+
 N_ROWS, N_FEATURES = 160, 3  # more rows than a width rule waits for
 
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onkel import FeatureMapTransformer, KernelClassifier, fogd, ogd
+from onkel import FeatureMapTransformer, KernelClassifier, KernelRegressor, bpa_p, fogd, ogd, one_vs_rest
 from onkel.recipes import RECIPES
 from onkel.snapshot import same
 from tests.sklearn_api.common import (
@@ -23,6 +23,7 @@ from tests.sklearn_api.common import (
     X,
     assert_same_model,
     estimator_for,
+    fits,
     learned_in_pieces,
     rows,
     thirds,
@@ -38,7 +39,8 @@ EXPECTED_FAILURES = dict.fromkeys(
 def checked_estimators():
     """All recipes with their width rules, some with a given width; the chi2 kernel takes no negative numbers."""
     for Estimator in ESTIMATORS:
-        yield from (Estimator(RECIPES[name]()) for name in EVERY_RECIPE)
+        task = "regression" if Estimator is KernelRegressor else "binary"
+        yield from (Estimator(RECIPES[name]()) for name in EVERY_RECIPE if fits(RECIPES[name](), task))
         yield Estimator(fogd(gamma=0.5))
         yield Estimator(fogd(kernel="additive_chi2"))
         yield Estimator(ogd(kernel="additive_chi2"))
@@ -57,6 +59,24 @@ def expected_failures(estimator):
 @parametrize_with_checks(list(checked_estimators()), expected_failed_checks=expected_failures)
 def test_keeps_the_rules_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("Estimator", "task", "sentence"),
+    [
+        (KernelClassifier, "multiclass", r"^Only binary classification is supported\..*one_vs_rest\(bpa_p\(\)\)"),
+        (KernelRegressor, "regression", r"^bpa_p learns classes, not numbers\.$"),
+    ],
+)
+def test_a_task_that_a_recipe_is_not_made_for_is_refused(Estimator, task, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Estimator(bpa_p()).fit(X, TARGETS[task])
+
+
+def test_one_vs_rest_makes_several_classes_of_two():
+    model = KernelClassifier(one_vs_rest(bpa_p(budget=30, gamma=0.5)), epochs=3).fit(X, TARGETS["multiclass"])
+    assert model.score(X, TARGETS["multiclass"]) > 0.8
+    assert model.decision_function(X).shape == (N_ROWS, 3)
 
 
 def classes_for(task):

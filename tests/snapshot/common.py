@@ -28,8 +28,8 @@ def fitted(learner, rows=ROWS, labels=LABELS, Estimator=KernelClassifier):
     return Estimator(learner).fit(rows, labels)
 
 
-MODELS = ("linear", "phase", "hadamard", "chi2", "expansion", "several", "margin", "tube", "nystroem", "held",
-          "held compressed", "held classes")  # fmt: skip
+MODELS = ("linear", "phase", "hadamard", "chi2", "expansion", "several", "margin", "tube", "nystroem", "fading",
+          "neighbours", "span", "merging", "side by side", "held", "held compressed", "held classes")  # fmt: skip
 
 
 def load_damaged(data, path, original):

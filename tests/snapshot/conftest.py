@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from onkel import KernelRegressor, fogd, nogd, norma, ogd, rks
+from onkel import KernelRegressor, bpa_nn, bpa_p, bsgd_m, fogd, forgetron, nogd, norma, ogd, one_vs_rest, rks
 from tests.snapshot.common import LABELS, ROWS, fitted
 
 
@@ -27,6 +27,11 @@ def models(tmp_path_factory):
         "margin": fitted(norma(gamma=0.5)),
         "tube": fitted(norma(gamma=0.5, published=True), Estimator=KernelRegressor),
         "nystroem": fitted(nogd(budget=5, rank=3, gamma=0.5)),
+        "fading": fitted(forgetron(budget=5, gamma=0.5)),
+        "neighbours": fitted(bpa_nn(budget=5, gamma=0.5)),
+        "span": fitted(bpa_p(budget=5, gamma=0.5)),
+        "merging": fitted(bsgd_m(budget=5, gamma=0.5)),
+        "side by side": fitted(one_vs_rest(forgetron(budget=5, gamma=0.5)), ROWS, np.arange(60) % 3),
         "held": fitted(fogd(n_frequencies=4), ROWS[:5], LABELS[:5]),
         "held compressed": fitted(fogd(n_frequencies=4), csr_matrix(ROWS[:5]), LABELS[:5]),
         "held classes": fitted(fogd(n_frequencies=4), ROWS[:6], np.arange(6) % 3),

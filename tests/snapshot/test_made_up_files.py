@@ -13,6 +13,7 @@ from onkel.kernels import CHI2, Kernel, gaussian
 from onkel.rows import Csr, Dense
 from onkel.snapshot import SnapshotError
 from onkel.stored import load_model
+from onkel.support import enlarged
 from tests.snapshot.common import DAMAGED, MODELS, Leaf, load_damaged
 
 
@@ -235,6 +236,23 @@ MISFITS = [
     ("nystroem", "feature_map.points", transposed),
     ("nystroem", "feature_map.sizes", shorter),
     ("nystroem", "feature_map.kernel", None),
+    ("fading", "budget.rule.next", np.array([5])),
+    ("fading", "budget.rule.next", np.array([-1])),
+    ("fading", "budget.damage", np.zeros(0)),
+    ("fading", "budget.largest", 2.0),
+    ("fading", "support", lambda support: enlarged(support, 9)),
+    ("neighbours", "budget.nearest", last_set_to(5)),
+    ("neighbours", "budget.nearest", last_set_to(-1)),
+    ("neighbours", "budget.gram", shorter),
+    ("span", "budget.span.inverse", shorter),
+    ("span", "budget.span.guard", 0.0),
+    ("span", "budget", None),
+    ("merging", "budget.search.table", shorter),
+    ("merging", "support", lambda support: enlarged(support, 9)),
+    ("side by side", "parts", lambda parts: parts[:2]),
+    ("side by side", "parts", None),
+    ("side by side", "parts", lambda parts: (*parts[:2], parts[2]._replace(offset=np.zeros(0)))),
+    ("side by side", "clock", np.zeros(0, np.int64)),
     ("held", "targets", shorter),
     ("held", "importance", shorter),
     ("held", "block.values", transposed),

@@ -136,7 +136,7 @@ def test_bytes_are_those_of_the_arrays(tree, expected):
     assert nbytes(tree) == expected
 
 
-@pytest.mark.parametrize("thing", [[1, 2], (1, 2), {1}, object(), 1j, b"bytes"], ids=lambda thing: type(thing).__name__)
+@pytest.mark.parametrize("thing", [[1, 2], {1}, object(), 1j, b"bytes"], ids=lambda thing: type(thing).__name__)
 def test_what_has_no_place_in_a_model_is_refused_and_nothing_is_written(thing, path):
     with pytest.raises(SnapshotError, match=rf"^A model with a {type(thing).__name__} in it cannot be saved\.$"):
         snapshot.write(path, {"thing": thing})

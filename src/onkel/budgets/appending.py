@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from onkel.budgets.verbs import admit
-from onkel.support import place
+from onkel.support import append
 
 
 class Unbounded(NamedTuple):
@@ -21,9 +21,4 @@ class Handover(NamedTuple):
 
 @admit.of(Unbounded, Handover)
 def _(budget: Any, kernel: Any, support: Any, block: Any, candidate: Any) -> bool:
-    slot = support.count[0]
-    if slot == support.sizes.shape[0]:
-        return False
-    place(support, slot, block, candidate)
-    support.count[0] = slot + 1
-    return True
+    return append(support, block, candidate)

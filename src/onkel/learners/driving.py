@@ -12,6 +12,7 @@ from onkel.dispatch import EntryPoint
 from onkel.learners import expansion, linear
 from onkel.learners.expansion import Expansion
 from onkel.learners.linear import Linear
+from onkel.learners.one_vs_rest import OneVsRest, signs
 from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.rows import Block, Csr, pack, row_count, unpack
 from onkel.support import enlarged
@@ -27,6 +28,8 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
 
     It is the same model, changed in place, unless it had to grow or to become another one.
     """
+    if isinstance(model, OneVsRest):
+        return learn_each(model, block, first, targets, importance, scores)
     done, n = first, row_count(block)
     while done < n:
         done = LOOPS[type(model)][0](model, block, done, targets, importance, scores)
@@ -35,17 +38,40 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
     return model
 
 
+def learn_each(model: OneVsRest, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> OneVsRest:
+    """Learn the rows class by class: no part knows of the others, so each can have the whole block at once."""
+    parts, own = [], np.zeros((row_count(block), 1))
+    for k, part in enumerate(model.parts):
+        parts.append(learn(part, block, first, signs(targets, k), importance, own))
+        scores[first:, k] = own[first:, 0]
+    model.clock[0] += row_count(block) - first
+    return model._replace(parts=tuple(parts))
+
+
 def score(model: Any, block: Any, scores: Any) -> None:
     """Write the scores of all rows; changes nothing else."""
-    LOOPS[type(model)][1](model, block, scores)
+    if isinstance(model, OneVsRest):
+        own = np.zeros((row_count(block), 1))
+        for k, part in enumerate(model.parts):
+            score(part, block, own)
+            scores[:, k] = own[:, 0]
+    else:
+        LOOPS[type(model)][1](answering(model), block, scores)
+
+
+def answering(model: Any) -> Any:
+    """A model without what only learning needs: one compiled `score` then serves all budgets, losses and steps."""
+    return model._replace(loss=None, step=None, **({"budget": None} if isinstance(model, Expansion) else {}))
 
 
 def prepare(model: Any, block: Any, scores: Any) -> None:
     """Compile what learning rows like these will need, later stages included."""
+    if isinstance(model, OneVsRest):
+        return prepare(model.parts[0], block, np.zeros((0, 1)))
     learn_rows, score_rows = LOOPS[type(model)]
     nothing = np.zeros(0)
     learn_rows.bind(model, block, 0, nothing, nothing, scores)
-    score_rows.bind(model, block, scores)
+    score_rows.bind(answering(model), block, scores)
     if isinstance(model, Expansion) and isinstance(model.budget, Handover):
         prepare(after_handover(model), block, scores)
 
@@ -103,5 +129,5 @@ def gram(model: Expansion, layout: Block) -> NDArray[np.float64]:
     rows = np.ascontiguousarray(support.points.T)
     block = pack(sparse.csr_matrix(rows) if isinstance(layout, Csr) else rows, rows.dtype)
     K = np.empty((n, n))
-    expansion.score(model._replace(support=alone, offset=np.zeros(n)), block, K)
+    expansion.score(answering(model)._replace(support=alone, offset=np.zeros(n)), block, K)
     return (K + K.T) / 2.0

@@ -107,13 +107,12 @@ def update(
     if shrink == 0.0:  # all that was known is forgotten: the scale is folded in before it would divide by 0
         forget(support.scale, shrink, support.coef, support.count[0])
         shrink = 1.0
-    active = False
+    scale, active = support.scale[0] * shrink, False
     for k in range(slopes.shape[0]):
-        coef[k] = -gain * slopes[k] / (support.scale[0] * shrink)
+        coef[k] = -gain * slopes[k] / scale
         active = active or coef[k] != 0.0
-    if active and not admit(
-        model.budget, model.kernel, support, block, Candidate(i, size, alike, similar, coef, loss, t)
-    ):
+    candidate = Candidate(i, size, alike, similar, coef, scale, target, scores, t)
+    if active and not admit(model.budget, model.kernel, support, block, candidate):
         return False
     forget(support.scale, shrink, support.coef, support.count[0])
     for k in range(slopes.shape[0]):

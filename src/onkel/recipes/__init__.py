@@ -1,20 +1,42 @@
 """The algorithms of the papers, each a composition of pieces."""
 
+from onkel.recipes.budgeted_gradient import bogd, bogd_pp
+from onkel.recipes.budgeted_pa import bpa_nn, bpa_p, bpa_s
 from onkel.recipes.features import fogd, nogd, rks
+from onkel.recipes.forgetting import budget_perceptron, forgetron, rbp
 from onkel.recipes.gradient import norma, ogd
 from onkel.recipes.learner import RECIPES, Learner, make_learner, recipe
+from onkel.recipes.pegasos import bsgd_m, bsgd_p, bsgd_r
 from onkel.recipes.perceptrons import passive_aggressive, perceptron
+from onkel.recipes.projecting import projectron, projectron_pp
+from onkel.recipes.prototypes import tvm
+from onkel.recipes.reductions import one_vs_rest
 
 __all__ = [
     "RECIPES",
     "Learner",
+    "bogd",
+    "bogd_pp",
+    "bpa_nn",
+    "bpa_p",
+    "bpa_s",
+    "bsgd_m",
+    "bsgd_p",
+    "bsgd_r",
+    "budget_perceptron",
     "fogd",
+    "forgetron",
     "make_learner",
     "nogd",
     "norma",
     "ogd",
+    "one_vs_rest",
     "passive_aggressive",
     "perceptron",
+    "projectron",
+    "projectron_pp",
+    "rbp",
     "recipe",
     "rks",
+    "tvm",
 ]

@@ -1,13 +1,19 @@
 """What recipes share: defaults by task, losses by name, checked numbers."""
 
+from collections.abc import Callable
 from math import isfinite
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from onkel import losses, steps
 from onkel.budgets.appending import Unbounded
+from onkel.budgets.choices import Oldest, Random
+from onkel.budgets.span import Span, empty_span
 from onkel.learners.expansion import Rules, expansion
 from onkel.online import Plan, Setting
+from onkel.randomness import generator
 from onkel.steps import has_memory
 
 CLASSIFICATION = {"hinge": losses.hinge, "logistic": losses.logistic, "softmax": losses.softmax}
@@ -46,9 +52,13 @@ def step_size(eta: Any, lam: Any = 0.0) -> tuple[float, float]:
 
 def tube(epsilon: Any) -> float:
     """A checked half-width of the zone in which nothing is lost."""
-    if not (is_number(epsilon) and epsilon >= 0):
-        raise ValueError(f"epsilon must be at least 0, not {epsilon!r}.")
-    return float(epsilon)
+    return at_least_zero("epsilon", epsilon)
+
+
+def mistakes_only(task: str, epsilon: Any) -> Any:
+    """The loss of the perceptron family: a slope on mistakes, or outside epsilon."""
+    width = tube(epsilon)
+    return losses.epsilon_insensitive(width) if task == "regression" else losses.perceptron()
 
 
 def make_step(step: Any, eta: Any, lam: Any, explicit: bool = False) -> Any:
@@ -90,3 +100,42 @@ def keep_all(kernel: Any, loss: Any, step: Any, offset_rate: float = 0.0) -> Pla
         return expansion(rules, setting.n_features, setting.n_outputs, setting.dtype)
 
     return Plan(kernel, build)
+
+
+def keep_some(kernel: Any, loss: Any, step: Any, capacity: int, budget: Callable[[Setting], Any]) -> Plan:
+    """An expansion over at most `capacity` rows; `budget(setting)` says which."""
+
+    def build(settled: Any, setting: Setting) -> Any:
+        rules = Rules(settled, loss, step, budget(setting), capacity)
+        return expansion(rules, setting.n_features, setting.n_outputs, setting.dtype)
+
+    return Plan(kernel, build)
+
+
+def oldest() -> Oldest:
+    """A fresh rule by which the oldest point goes."""
+    return Oldest(np.zeros(1, np.int64))
+
+
+def at_random(setting: Setting) -> Random:
+    """A fresh rule by which any point may go."""
+    return Random(generator(setting.seed))
+
+
+def guarded(capacity: int, guard: float, setting: Setting) -> Span:
+    """An empty span; in single precision similarities are known to 1e-7, so points must lie farther apart."""
+    return empty_span(capacity, max(guard, 1e3 * float(np.finfo(setting.dtype).eps)))
+
+
+def at_least_zero(name: str, value: Any) -> float:
+    """A checked parameter: a number of at least 0."""
+    if not (is_number(value) and value >= 0):
+        raise ValueError(f"{name} must be at least 0, not {value!r}.")
+    return float(value)
+
+
+def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
+    """A checked parameter: one of some words."""
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}.")
+    return str(value)

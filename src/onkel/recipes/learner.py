@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from onkel.online import Online, Plan, Setting
 
 TASKS = ("binary", "multiclass", "regression")
 DTYPES = ("float32", "float64")
+INNER = "learner"  # the parameter by which a recipe takes another one
 RECIPES: dict[str, Callable[..., "Learner"]] = {}
+_tasks: dict[str, tuple[str, ...]] = {}
 
 Composer = Callable[..., Plan]
 
@@ -30,22 +32,35 @@ class Learner:
         """The name of the recipe."""
         return self._compose.__name__
 
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks that the recipe is made for."""
+        return _tasks[self.name]
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name."""
-        return dict(self._params)
+        """The parameters by name; those of a learner inside as ``learner__name``."""
+        nested = inner(self._params[INNER]).get_params() if deep and INNER in self._params else {}
+        return {**self._params, **{f"{INNER}__{key}": value for key, value in nested.items()}}
 
     def set_params(self, **params: Any) -> "Learner":
         """Change parameters; an unknown name is an error."""
-        for key in params:
+        nested = {key: value for key, value in params.items() if INNER in self._params and key.startswith(f"{INNER}__")}
+        own = {key: value for key, value in params.items() if key not in nested}
+        for key in own:
             if key not in self._params:
                 raise ValueError(f"{self.name} has no parameter {key!r}; it has {', '.join(self._params)}.")
-        self._params = {**self._params, **params}
+        self._params = {**self._params, **own}
+        if nested:
+            changed = inner(self._params[INNER]).__sklearn_clone__()
+            self._params[INNER] = changed.set_params(**{k.removeprefix(f"{INNER}__"): v for k, v in nested.items()})
         return self
 
     def plan(self, task: str) -> Plan:
         """The composition for a task: binary, multiclass or regression."""
         if task not in TASKS:
             raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}.")
+        if task not in self.tasks:
+            raise ValueError(_unfit(self.name, task))
         return self._compose(task, **self._params)
 
     def start(
@@ -85,20 +100,40 @@ def parameters(compose: Composer) -> dict[str, Any]:
     return {p.name: p.default for p in list(inspect.signature(compose).parameters.values())[1:]}
 
 
-def recipe(compose: Composer) -> Callable[..., Learner]:
-    """Turn ``compose(task, parameters) -> Plan`` into a public function of the parameters that returns a learner."""
-    signature = inspect.signature(compose)
-    public = signature.replace(parameters=list(signature.parameters.values())[1:], return_annotation=Learner)
+@overload
+def recipe(compose: Composer) -> Callable[..., Learner]: ...
+@overload
+def recipe(compose: None = None, *, tasks: tuple[str, ...]) -> Callable[[Composer], Callable[..., Learner]]: ...
+def recipe(compose: Composer | None = None, *, tasks: tuple[str, ...] = TASKS) -> Any:
+    """Turn ``compose(task, parameters) -> Plan`` into a public function of the parameters that returns a learner.
 
-    @wraps(compose)
-    def make(*args: Any, **kwargs: Any) -> Learner:
-        bound = public.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return Learner(compose, dict(bound.arguments))
+    ``@recipe(tasks=("binary",))`` says that it is made for these tasks alone.
+    """
 
-    make.__signature__ = public  # type: ignore[attr-defined]
-    RECIPES[compose.__name__] = make
-    return make
+    def public(composer: Composer) -> Callable[..., Learner]:
+        signature = inspect.signature(composer)
+        shown = signature.replace(parameters=list(signature.parameters.values())[1:], return_annotation=Learner)
+
+        @wraps(composer)
+        def make(*args: Any, **kwargs: Any) -> Learner:
+            bound = shown.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return Learner(composer, dict(bound.arguments))
+
+        make.__signature__ = shown  # type: ignore[attr-defined]
+        RECIPES[composer.__name__], _tasks[composer.__name__] = make, tasks
+        return make
+
+    return public if compose is None else public(compose)
+
+
+def _unfit(name: str, task: str) -> str:
+    if task == "regression":
+        return f"{name} learns classes, not numbers."
+    return (
+        "Only binary classification is supported. The type of the target is multiclass. "
+        f"({name} knows two classes; one_vs_rest({name}()) learns one model for each of several.)"
+    )
 
 
 def make_learner(name: str, **params: Any) -> Learner:
@@ -106,11 +141,18 @@ def make_learner(name: str, **params: Any) -> Learner:
 
     >>> make_learner("ogd", eta=0.5)
     ogd(eta=0.5)
+    >>> make_learner("one_vs_rest", learner="tvm", learner__budget=20)
+    one_vs_rest(learner=tvm(budget=20))
     """
     if name not in RECIPES:
         raise ValueError(f"There is no learner {name!r}; there are {', '.join(sorted(RECIPES))}.")
-    known = inspect.signature(RECIPES[name]).parameters
-    for key in params:
-        if key not in known:
-            raise ValueError(f"{name} has no parameter {key!r}; it has {', '.join(known)}.")
-    return RECIPES[name](**params)
+    return RECIPES[name]().set_params(**params)
+
+
+def inner(learner: Any) -> Learner:
+    """The learner inside another one: what a recipe returns, or the name of a recipe."""
+    if isinstance(learner, str):
+        return make_learner(learner)
+    if not isinstance(learner, Learner):
+        raise ValueError(f"learner must be what a recipe returns, or its name, not {learner!r}.")
+    return learner

@@ -5,7 +5,7 @@ from typing import Any
 from onkel import losses, steps
 from onkel.kernels import make_kernel
 from onkel.online import Plan
-from onkel.recipes.common import by_task, keep_all, positive, tube
+from onkel.recipes.common import by_task, keep_all, mistakes_only, positive, tube
 from onkel.recipes.learner import recipe
 
 
@@ -34,8 +34,7 @@ def perceptron(
     References: rosenblatt1958, freund1999, lu2016
     """
     rate = positive("eta", by_task(task, 1.0, 1.0, 0.1) if eta is None else eta)
-    loss = losses.epsilon_insensitive(tube(epsilon)) if task == "regression" else losses.perceptron()
-    return keep_all(make_kernel(kernel, gamma, sigma), loss, steps.constant(rate))
+    return keep_all(make_kernel(kernel, gamma, sigma), mistakes_only(task, epsilon), steps.constant(rate))
 
 
 @recipe

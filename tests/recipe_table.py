@@ -1,0 +1,289 @@
+"""What the tests know of every recipe: a row of `RECIPE_TABLE`. A recipe without a row is an error."""
+
+from typing import Any, NamedTuple
+
+from onkel import kernels
+
+TASKS = {"binary": 1, "multiclass": 3, "regression": 1}  # with their numbers of outputs
+N_ROWS = 120
+
+
+def by_task(binary: Any, multiclass: Any = None, regression: Any = None) -> dict[str, Any]:
+    """One value per task; a recipe that is not made for a task has none."""
+    values = zip(TASKS, (binary, multiclass, regression), strict=True)
+    return {task: value for task, value in values if value is not None}
+
+
+class Row(NamedTuple):
+    """What the tests know of a recipe.
+
+    defaults[name][task] is the value that its docstring states for a parameter that is None; variations are
+    (task, parameters). Where it draws a feature map, the twin learns on the map that the started model drew; where it
+    removes points at random, the twin takes the same random numbers.
+    """
+
+    parameters: dict[str, dict[str, Any]]
+    defaults: dict[str, dict[str, Any]]
+    variations: list[tuple[str, dict[str, Any]]]
+    constant_memory: bool = False
+    draws: bool = False
+    removes_at_random: bool = False
+
+
+LOSSES = [
+    ("binary", "hinge"),
+    ("binary", "logistic"),
+    ("binary", "softmax"),
+    ("multiclass", "hinge"),
+    ("multiclass", "logistic"),
+    ("multiclass", "softmax"),
+    ("regression", "squared"),
+    ("regression", "absolute"),
+    ("regression", "epsilon_insensitive"),
+]
+MADE_KERNELS = [
+    kernels.laplacian(sigma=2.0),
+    kernels.cauchy(sigma=1.5),
+    kernels.polynomial(degree=3, gamma=0.25, coef0=1.0),
+    kernels.linear(),
+    kernels.additive_chi2(),
+]
+GAUSSIAN = {"sigma": 1.5}
+SMALL = {"budget": 12, **GAUSSIAN}
+STEEP = {"lam": 0.05, **SMALL}
+
+
+def at_the_edges(task: str, given: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Budgets of one and two rows, one larger than the stream, a kernel without a width, and one that underflows."""
+    return [(task, {**given, "budget": budget, **GAUSSIAN}) for budget in (1, 2, N_ROWS + 1)] + [
+        (task, {**given, "budget": 12, "kernel": kernels.polynomial(degree=2, gamma=0.5, coef0=1.0)}),
+        (task, {**given, "budget": 12, "sigma": 0.2}),
+    ]
+
+
+RECIPE_TABLE = {
+    "perceptron": Row(
+        parameters=by_task(GAUSSIAN, GAUSSIAN, GAUSSIAN),
+        defaults={"eta": by_task(1.0, 1.0, 0.1)},
+        variations=[
+            ("binary", {"eta": 0.3, "gamma": 2.0}),
+            ("regression", {"eta": 0.3, "epsilon": 0.0, **GAUSSIAN}),
+            ("multiclass", {"kernel": "laplacian", "sigma": 3.0}),
+        ],
+    ),
+    "passive_aggressive": Row(
+        parameters=by_task({"C": 0.5, **GAUSSIAN}, {"C": 0.3, **GAUSSIAN}, {"C": 0.5, **GAUSSIAN}),
+        defaults={},
+        variations=[
+            (task, {"C": C, "variant": variant, **GAUSSIAN})
+            for task in TASKS
+            for C, variant in [(0.2, "PA-I"), (1.0, "PA"), (0.2, "PA-II"), (5.0, "PA-II")]
+        ]
+        + [("binary", {"kernel": kernel}) for kernel in MADE_KERNELS],
+    ),
+    "ogd": Row(
+        parameters=by_task(GAUSSIAN, GAUSSIAN, GAUSSIAN),
+        defaults={"eta": by_task(0.2, 0.5, 0.1), "loss": by_task("hinge", "hinge", "squared")},
+        variations=[(task, {"loss": loss, "eta": 0.4, "lam": 0.1, **GAUSSIAN}) for task, loss in LOSSES]
+        + [("binary", {"kernel": kernel, "eta": 0.1}) for kernel in MADE_KERNELS]
+        + [
+            ("binary", {"eta": 2.0, "lam": 0.45, **GAUSSIAN}),  # forgets nine tenths per row: scale is folded in often
+            ("regression", {"epsilon": 0.0, "eta": 0.5, **GAUSSIAN}),
+        ],
+    ),
+    "norma": Row(
+        parameters=by_task(GAUSSIAN, GAUSSIAN, GAUSSIAN),
+        defaults={"start": by_task(0.0, 0.0, 0.1), "bias": by_task(True, True, False)},
+        variations=[
+            (task, {"eta": 0.2, "lam": 0.1, "nu": 0.3, "bias": bias, "published": published, **GAUSSIAN})
+            for task in TASKS
+            for bias in (True, False)
+            for published in (True, False)
+        ]
+        + [("binary", {"start": 0.5, "lam": 0.0, **GAUSSIAN}), ("regression", {"start": 0.0, **GAUSSIAN})],
+    ),
+    "fogd": Row(
+        parameters=by_task(*[{"n_frequencies": 37, **GAUSSIAN}] * 3),
+        defaults={"eta": by_task(0.8, 4.0, 0.27), "loss": by_task("hinge", "hinge", "squared")},
+        variations=[
+            (task, {"n_frequencies": 37, "loss": loss, "eta": 0.4, "lam": 0.1, **GAUSSIAN}) for task, loss in LOSSES
+        ]
+        + [
+            ("binary", {"n_frequencies": 16, "draw": "orthogonal", **GAUSSIAN}),
+            ("binary", {"n_frequencies": 16, "draw": "sorf", **GAUSSIAN}),
+            ("binary", {"n_frequencies": 13, "draw": "fastfood", **GAUSSIAN}),
+            ("binary", {"kernel": kernels.additive_chi2()}),
+            ("binary", {"n_frequencies": 16, "kernel": "laplacian", "sigma": 3.0}),
+            ("binary", {"n_frequencies": 1, "kernel": "cauchy", "sigma": 3.0}),
+            ("binary", {"n_frequencies": 16, "eta": 2.0, "lam": 0.45, **GAUSSIAN}),
+        ],
+        constant_memory=True,
+        draws=True,
+    ),
+    "nogd": Row(
+        parameters=by_task(*[{"budget": 20, "rank": 7, **GAUSSIAN}] * 3),
+        defaults={
+            "rank": by_task(20, 20, 20),  # a fifth of the default budget
+            "eta": by_task(0.2, 0.5, 0.1),
+            "loss": by_task("hinge", "hinge", "squared"),
+        },
+        variations=[
+            (task, {"budget": 20, "rank": 7, "loss": loss, "eta": 0.4, "lam": 0.1, **GAUSSIAN}) for task, loss in LOSSES
+        ]
+        + [(task, {"budget": 15, "rank": 15, "lam": 0.1, **GAUSSIAN}) for task in TASKS]
+        + [(task, {"budget": N_ROWS + 1, **GAUSSIAN, "rank": 3}) for task in TASKS]
+        + [
+            ("binary", {"budget": 1, "rank": 1, **GAUSSIAN}),
+            ("binary", {"budget": 20, "rank": 40, "kernel": kernels.polynomial(degree=2), "eta": 0.05}),
+            ("binary", {"budget": 20, "rank": 20, "kernel": kernels.linear(), "eta": 0.05}),  # five directions in all
+            ("regression", {"budget": 10, "rank": 4, "kernel": "laplacian", "sigma": 3.0}),
+            ("binary", {"sigma": 0.2}),
+        ],
+        constant_memory=True,
+    ),
+    "rks": Row(
+        parameters=by_task(*[{"n_frequencies": 37, "batch": 9, **GAUSSIAN}] * 3),
+        defaults={"loss": by_task("hinge", "hinge", "squared")},
+        variations=[
+            (task, {"n_frequencies": 21, "batch": 5, "loss": loss, "eta": 0.4, "lam": 0.1, **GAUSSIAN})
+            for task, loss in LOSSES
+        ]
+        + [
+            ("binary", {"n_frequencies": 21, "batch": 1, "eta": 0.4, **GAUSSIAN}),
+            ("regression", {"n_frequencies": 21, "batch": N_ROWS - 1, **GAUSSIAN}),
+            ("regression", {"n_frequencies": 21, "batch": 5, "epsilon": 0.3, **GAUSSIAN}),
+        ],
+        constant_memory=True,
+        draws=True,
+    ),
+    "budget_perceptron": Row(
+        parameters=by_task(SMALL),
+        defaults={},
+        variations=[("binary", {**SMALL, "beta": 0.5}), *at_the_edges("binary", {})],
+        constant_memory=True,
+    ),
+    "rbp": Row(
+        parameters=by_task(SMALL, SMALL, SMALL),
+        defaults={"eta": by_task(1.0, 1.0, 0.1)},
+        variations=[("regression", {**SMALL, "eta": 0.3, "epsilon": 0.0}), *at_the_edges("multiclass", {})],
+        constant_memory=True,
+        removes_at_random=True,
+    ),
+    "forgetron": Row(
+        parameters=by_task(SMALL, SMALL, SMALL),
+        defaults={"eta": by_task(1.0, 1.0, 0.1)},
+        variations=[(task, {**SMALL, "root": "published", "epsilon": 0.05}) for task in TASKS]
+        + at_the_edges("binary", {}),
+        constant_memory=True,
+    ),
+    "projectron": Row(
+        parameters=by_task(SMALL, SMALL, SMALL),
+        defaults={"eta": by_task(1.0, 1.0, 0.1)},
+        variations=[
+            ("binary", {**SMALL, "threshold": 0.4}),
+            ("regression", {**SMALL, "eta": 0.3, "epsilon": 0.0}),
+            ("multiclass", {**SMALL, "guard": 0.3}),
+            *at_the_edges("binary", {}),
+        ],
+        constant_memory=True,
+    ),
+    "projectron_pp": Row(
+        parameters=by_task(SMALL, SMALL),
+        defaults={},
+        variations=[
+            ("binary", {**SMALL, "threshold": 0.4}),
+            ("multiclass", {**SMALL, "guard": 0.3}),
+            *at_the_edges("binary", {}),
+        ],
+        constant_memory=True,
+    ),
+    "bpa_s": Row(
+        parameters=by_task(SMALL, SMALL),
+        defaults={},
+        variations=[
+            ("binary", {**SMALL, "C": 0.3}),
+            ("multiclass", {**SMALL, "C": 0.3}),
+            *at_the_edges("binary", {"C": 0.5}),
+        ],
+        constant_memory=True,
+    ),
+    "bpa_nn": Row(
+        parameters=by_task(SMALL),
+        defaults={},
+        variations=[("binary", {**SMALL, "C": 0.3}), *at_the_edges("binary", {"C": 0.5})],
+        constant_memory=True,
+    ),
+    "bpa_p": Row(
+        parameters=by_task(SMALL),
+        defaults={},
+        variations=[
+            ("binary", {**SMALL, "C": 0.3}),
+            ("binary", {**SMALL, "guard": 0.3}),
+            *at_the_edges("binary", {"C": 0.5}),
+        ],
+        constant_memory=True,
+    ),
+    "bogd": Row(
+        parameters=by_task(SMALL, SMALL, SMALL),
+        defaults={"eta": by_task(0.2, 0.5, 0.1)},
+        variations=[
+            (task, {**SMALL, "eta": 0.4, "lam": 0.1, **given})
+            for task in TASKS
+            for given in ({"removal": "oldest"}, {"clip": 1.5}, {"clip": 1e6})
+        ]
+        + at_the_edges("binary", {}),
+        constant_memory=True,
+        removes_at_random=True,
+    ),
+    "bogd_pp": Row(
+        parameters=by_task(SMALL),
+        defaults={},
+        variations=[("binary", {**SMALL, "eta": 0.4, "lam": 0.1, "clip": 1.5}), *at_the_edges("binary", {})],
+        constant_memory=True,
+        removes_at_random=True,
+    ),
+    "bsgd_r": Row(
+        parameters=by_task(STEEP, STEEP),
+        defaults={},
+        variations=[
+            (task, {**STEEP, **given})
+            for task in ("binary", "multiclass")
+            for given in ({"strategy": "oldest"}, {"strategy": "random"}, {"first": "published"})
+        ]
+        + at_the_edges("binary", {"lam": 0.05}),
+        constant_memory=True,
+    ),
+    "bsgd_p": Row(
+        parameters=by_task(STEEP, STEEP),
+        defaults={},
+        variations=[(task, {**STEEP, "first": "published", "guard": 0.3}) for task in ("binary", "multiclass")]
+        + at_the_edges("binary", {"lam": 0.05}),
+        constant_memory=True,
+    ),
+    "bsgd_m": Row(
+        parameters=by_task(STEEP, STEEP),
+        defaults={},
+        variations=[
+            (task, {**STEEP, **given})
+            for task in ("binary", "multiclass")
+            for given in ({"search": "golden"}, {"first": "published"})
+        ]
+        + [("binary", {"lam": 0.05, "budget": budget, "sigma": 1.5}) for budget in (1, 2, N_ROWS + 1)],
+        constant_memory=True,
+    ),
+    "tvm": Row(
+        parameters=by_task(SMALL),
+        defaults={},
+        variations=[
+            ("binary", {**SMALL, "C": 0.3, "band": 0.5}),
+            ("binary", {**SMALL, "far": 0.5, "sweeps": 3}),
+            *at_the_edges("binary", {}),
+        ],
+        constant_memory=True,
+    ),
+    "one_vs_rest": Row(
+        parameters=by_task(*[{"learner": "budget_perceptron", "learner__budget": 12, "learner__sigma": 1.5}] * 2),
+        defaults={},
+        variations=[("multiclass", {"learner": "perceptron", "learner__eta": 0.5, "learner__sigma": 1.5})],
+    ),
+}
