@@ -28,6 +28,7 @@ class Row(NamedTuple):
     constant_memory: bool = False
     draws: bool = False
     removes_at_random: bool = False
+    any_kernel: bool = True
 
 
 LOSSES = [
@@ -270,6 +271,7 @@ RECIPE_TABLE = {
         ]
         + [("binary", {"lam": 0.05, "budget": budget, "sigma": 1.5}) for budget in (1, 2, N_ROWS + 1)],
         constant_memory=True,
+        any_kernel=False,
     ),
     "tvm": Row(
         parameters=by_task(SMALL),

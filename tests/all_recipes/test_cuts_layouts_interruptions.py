@@ -237,7 +237,9 @@ def test_printed_forms_can_be_saved(name, tmp_path):
 def copied(tree: Any) -> Any:
     if isinstance(tree, np.ndarray):
         return tree.copy()
-    return type(tree)(*map(copied, tree)) if isinstance(tree, tuple) else tree
+    if hasattr(tree, "_fields"):
+        return type(tree)(*map(copied, tree))
+    return tuple(map(copied, tree)) if isinstance(tree, tuple) else tree
 
 
 @pytest.mark.parametrize("learned_rows", [0, 10, 80])

@@ -15,7 +15,6 @@ from onkel.kernels import self_similarity
 from onkel.support import append, place
 
 INDEPENDENT = 1e-6  # of k_tt k_nn: a smaller determinant counts as none
-TIE = 1e-9  # relative: losses that are equal in exact arithmetic, as where kernels underflow; the first slot goes
 
 
 class ToCandidate(NamedTuple):
@@ -37,11 +36,11 @@ class ToNeighbour(NamedTuple):
 def _(budget: ToCandidate, kernel: Any, support: Any, block: Any, candidate: Any) -> bool:
     if not append(support, block, candidate):
         similar, alike = candidate.similar, candidate.self_similarity
-        best, slot = np.finfo(np.float64).max, 0
+        best, slot = np.inf, 0
         for r in range(support.count[0]):
             own = float(similar[r])
             loss = square_of(support, r) * (self_similarity(kernel, support.sizes[r]) - own * own / alike)
-            if loss < best - TIE * abs(best):
+            if loss < best:
                 best, slot = loss, r
         for k in range(candidate.coef.shape[0]):
             candidate.coef[k] += support.coef[k, slot] * (float(similar[slot]) / alike)
@@ -67,11 +66,11 @@ def _(budget: ToNeighbour, kernel: Any, support: Any, block: Any, candidate: Any
 @compiled
 def cheapest(budget: Any, support: Any, candidate: Any) -> Any:
     """The slot that may go at the smallest loss, and the shares of its weight that candidate and neighbour get."""
-    best, slot, to_candidate, to_neighbour = np.finfo(np.float64).max, 0, 0.0, 0.0
+    best, slot, to_candidate, to_neighbour = np.inf, 0, 0.0, 0.0
     for r in range(support.count[0]):
         p, q, rho = shares(budget.gram, r, budget.nearest[r], candidate.similar, candidate.self_similarity)
         loss = square_of(support, r) * rho
-        if loss < best - TIE * abs(best):
+        if loss < best:
             best, slot, to_candidate, to_neighbour = loss, r, p, q
     return slot, to_candidate, to_neighbour
 
