@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fogd import D_IN, GAMMA
+from benchmarks.fogd import D_IN, GAMMA, data
 from onkel.learners import driving
 from onkel.recipes import make_learner
 from onkel.rows import pack
@@ -26,9 +26,9 @@ def noisy(n: int) -> tuple[Any, Any]:
     return X, np.where(rng.random(n) < 0.5, -1.0, 1.0)
 
 
-def ours(name: str, B: int, n: int, **given: Any) -> Callable[[], object]:
+def ours(name: str, B: int, n: int, rows: Any = noisy, **given: Any) -> Callable[[], object]:
     """A run over n rows with a model whose support is full."""
-    X, y = noisy(max(n, 4 * B))
+    X, y = rows(max(n, 4 * B))
     online = make_learner(name, budget=B, gamma=GAMMA, **given).start(D_IN)
     for start in range(0, len(y), 100):  # full, or nearly so: what is too near to the others is never kept
         online.learn(X[start : start + 100], y[start : start + 100])
@@ -41,7 +41,7 @@ def ours(name: str, B: int, n: int, **given: Any) -> Callable[[], object]:
 
 def numpy_rows(B: int, n: int) -> Callable[[], object]:
     """The random budget perceptron as a plain NumPy loop over rows."""
-    X, y = noisy(max(n, B))
+    X, y = data(max(n, B))
     rng = np.random.default_rng(1)
     points, coef = X[:B].copy(), y[:B].astype(np.float32)
     sizes = np.einsum("ij,ij->i", points, points)
@@ -59,7 +59,7 @@ def numpy_rows(B: int, n: int) -> Callable[[], object]:
 
 def numpy_projectron(B: int, n: int) -> Callable[[], object]:
     """The Projectron with a full support as a plain NumPy loop over rows."""
-    X, y = noisy(max(n, 2 * B))
+    X, y = data(max(n, 2 * B))
     points = X[:B].copy()
     coef = np.zeros(B)
     sizes = np.einsum("ij,ij->i", points, points)
@@ -85,7 +85,7 @@ def against_numpy(quick: bool) -> None:
     ]
     for name, title, B, peer in contests:
         n, slow = 4_000, 400
-        time = interleaved({"ours": ours(name, B, n), "NumPy": peer(B, slow)}, 5 if quick else 21)
+        time = interleaved({"ours": ours(name, B, n, data), "NumPy": peer(B, slow)}, 5 if quick else 21)
         row, other = time["ours"] / n * 1e9, time["NumPy"] / slow * 1e9
         lines.append([title, f"{row:.0f}", f"{other:,.0f}", f"{other / row:.1f}"])
     table("Budgets, d = 22, float32, one core: the same algorithm in NumPy", ["", "ns/row", "NumPy", "times"], lines)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.dispatch import compiled, known
-from onkel.rows import entry, extent
+from onkel.rows import aligned_zeros, entry, extent
 
 SMALLEST_SCALE, LARGEST_SCALE = 1e-6, 1e6  # beyond, the common scale is multiplied into the coefficients
 
@@ -39,9 +39,9 @@ class Candidate(NamedTuple):
 def empty_support(n_features: int, n_outputs: int, capacity: int, dtype: Any) -> Support:
     """A support with room for `capacity` rows."""
     return Support(
-        np.zeros((n_features, capacity), dtype),
-        np.zeros(capacity, dtype),
-        np.zeros((n_outputs, capacity), dtype),
+        aligned_zeros((n_features, capacity), dtype),
+        aligned_zeros((capacity,), dtype),
+        aligned_zeros((n_outputs, capacity), dtype),
         np.zeros(capacity, np.int64),
         np.zeros(1, np.int64),
         np.ones(1),
@@ -50,10 +50,11 @@ def empty_support(n_features: int, n_outputs: int, capacity: int, dtype: Any) ->
 
 def enlarged(support: Support, capacity: int) -> Support:
     """The same support in arrays with more room."""
-    more = capacity - support.sizes.shape[0]
 
     def wider(a: Any) -> Any:
-        return np.concatenate([a, np.zeros((*a.shape[:-1], more), a.dtype)], axis=-1)
+        room = aligned_zeros((*a.shape[:-1], capacity), a.dtype)
+        room[..., : a.shape[-1]] = a
+        return room
 
     points, sizes, coef, born, count, scale = support
     return Support(wider(points), wider(sizes), wider(coef), wider(born), count, scale)

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from onkel.budgets.neighbours import note
 from onkel.budgets.verbs import admit
 from onkel.dispatch import compiled
 from onkel.support import append, place
@@ -23,11 +24,10 @@ def _(budget: DropBest, kernel: Any, support: Any, block: Any, candidate: Any) -
     value = a * candidate.self_similarity
     for j in range(n):
         value += support.coef[0, j] * float(candidate.similar[j])
+    gain(budget, n, candidate.similar, a)
     if append(support, block, candidate):
-        gain(budget, n, candidate.similar, a)
         enter(budget, n, n, candidate, value)
         return True
-    gain(budget, n, candidate.similar, a)
     slot = best_without(budget, support, n, helped(a, value, candidate.self_similarity))
     if slot == n:
         gain(budget, n, candidate.similar, -a)
@@ -51,9 +51,7 @@ def gain(budget: Any, n: int, similar: Any, a: float) -> None:
 @compiled
 def enter(budget: Any, n: int, slot: int, candidate: Any, value: float) -> None:
     """Note the similarities and the value of the point that is new in a slot; changes budget."""
-    for j in range(n):
-        budget.gram[slot, j] = budget.gram[j, slot] = float(candidate.similar[j])
-    budget.gram[slot, slot] = candidate.self_similarity
+    note(budget.gram, n, slot, candidate.similar, candidate.self_similarity)
     budget.values[slot] = value
 
 

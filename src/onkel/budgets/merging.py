@@ -12,6 +12,7 @@ import numpy as np
 
 from onkel.borrow import borrowed, keep, row
 from onkel.budgets.choices import TIE, Smallest
+from onkel.budgets.neighbours import gather
 from onkel.budgets.verbs import admit, choose
 from onkel.dispatch import compiled, verb
 from onkel.kernels import LOG2_E
@@ -88,8 +89,7 @@ def log_similarities(gamma: float, support: Any, i: int, out: Any) -> None:
     points, sizes, real = support.points, support.sizes, support.sizes.dtype.type
     own = np.empty((1, points.shape[0]), points.dtype)
     x = borrowed(own)
-    for k in range(points.shape[0]):
-        x[0, k] = points[k, i]
+    gather(support, i, x)
     project_row(Dense(x), 0, points, support.count[0], out)
     scale, size = real(-gamma * LOG2_E), sizes[i]
     for j in range(support.count[0]):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.borrow import row
-from onkel.budgets.neighbours import similar_to
+from onkel.budgets.neighbours import note, similar_to
 from onkel.budgets.verbs import admit
 from onkel.dispatch import compiled
 from onkel.kernels import self_similarity
@@ -40,7 +40,7 @@ def _(budget: Prototypes, kernel: Any, support: Any, block: Any, candidate: Any)
     for j in range(slot):
         value += support.coef[0, j] * float(candidate.similar[j])
     append(support, block, candidate)
-    know(budget, slot, slot, candidate.similar, candidate.self_similarity)
+    note(budget.gram, slot, slot, candidate.similar, candidate.self_similarity)
     budget.values[slot] = value
     budget.weights[0, slot], budget.weights[1, slot] = max(weight, 0.0), max(-weight, 0.0)
     budget.duals[0, slot] = budget.duals[1, slot] = 0.0
@@ -50,14 +50,6 @@ def _(budget: Prototypes, kernel: Any, support: Any, block: Any, candidate: Any)
     for j in range(support.count[0]):
         support.coef[0, j] = budget.duals[0, j] - budget.duals[1, j]
     return True
-
-
-@compiled
-def know(budget: Any, n: int, slot: int, similar: Any, alike: float) -> None:
-    """Note the similarities of the prototype in a slot to the first n; changes budget."""
-    for j in range(n):
-        budget.gram[slot, j] = budget.gram[j, slot] = float(similar[j])
-    budget.gram[slot, slot] = alike
 
 
 @compiled
@@ -106,7 +98,7 @@ def unite(budget: Any, kernel: Any, support: Any, p: int, q: int) -> None:
     support.sizes[p] = min(size, np.finfo(points.dtype).max)
     similar = np.empty(support.count[0], points.dtype)
     similar_to(kernel, support, p, similar)
-    know(budget, support.count[0], p, similar, self_similarity(kernel, support.sizes[p]))
+    note(budget.gram, support.count[0], p, similar, self_similarity(kernel, support.sizes[p]))
 
 
 @compiled

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.borrow import borrowed, keep, row
+from onkel.budgets.neighbours import note
 from onkel.dispatch import compiled, known
-from onkel.rows import dot
+from onkel.rows import Dense, aligned_zeros, dot, project_row
 
 REFINEMENTS = 4
 FINE, COARSE = 1e-13, 1e-9  # remainders of K x = b: as good as rounding allows, and too bad to go on
@@ -42,16 +43,23 @@ class Projection(NamedTuple):
 
 def empty_span(capacity: int, guard: float) -> Span:
     """The span of nothing, with room for that many points."""
-    return Span(guard, np.zeros((capacity, capacity)), np.zeros((capacity, capacity)), np.zeros(1, np.int64))
+    square = capacity, capacity
+    return Span(guard, aligned_zeros(square, np.float64), aligned_zeros(square, np.float64), np.zeros(1, np.int64))
 
 
 @compiled
-def projected(span: Any, n: int, candidate: Any, direction: Any) -> Any:
-    """Project a candidate on the span of the first n points; writes direction."""
-    similar, inside = candidate.similar, 0.0
+def projected(inverse: Any, n: int, candidate: Any, direction: Any) -> Any:
+    """Project a candidate on the span of the first n points, by the inverse in any precision; writes direction.
+
+    A k, read as a row k times the symmetric matrix A: the same loop as for products of rows and points.
+    """
+    own = np.empty(n, inverse.dtype)
+    product, similar = borrowed(own), candidate.similar
+    project_row(Dense(similar[:n].reshape((1, n))), 0, inverse, n, product)
     for i in range(n):
-        direction[i] = dot(row(span.inverse, i), similar, n)
-        inside += direction[i] * float(similar[i])
+        direction[i] = product[i]
+    inside = dot(direction, similar, n)
+    keep(own)
     return Projection(direction, inside, max(candidate.self_similarity - inside, 0.0))
 
 
@@ -110,7 +118,7 @@ def extend(span: Any, n: int, candidate: Any, projection: Any) -> None:
     for i in range(n + 1):
         A[i, n] = A[n, i] = 0.0
     add_outer(A, n + 1, direction, 1.0 / projection.distance)
-    know(span, n + 1, n, candidate)
+    note(span.gram, n, n, candidate.similar, candidate.self_similarity)
 
 
 @compiled
@@ -131,7 +139,7 @@ def exchange(span: Any, n: int, slot: int, candidate: Any, projection: Any, leav
         A[i, slot] = A[slot, i] = 0.0
     add_outer(A, n, direction, 1.0 / distance)
     add_outer(A, n, leaver, -1.0 / own)
-    know(span, n, slot, candidate)
+    note(span.gram, n, slot, candidate.similar, candidate.self_similarity)
     return own
 
 
@@ -142,15 +150,6 @@ def add_outer(A: Any, n: int, v: Any, factor: float) -> None:
         line, c = row(A, i), factor * v[i]
         for j in range(n):
             line[j] += c * v[j]
-
-
-@compiled
-def know(span: Any, n: int, slot: int, candidate: Any) -> None:
-    """Note the similarities of the point that is new in a slot; changes span."""
-    for j in range(n):
-        if j != slot:
-            span.gram[slot, j] = span.gram[j, slot] = float(candidate.similar[j])
-    span.gram[slot, slot] = candidate.self_similarity
 
 
 @compiled

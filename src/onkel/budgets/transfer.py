@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.budgets.choices import square_of
+from onkel.budgets.neighbours import note
 from onkel.budgets.verbs import admit
 from onkel.dispatch import compiled
 from onkel.kernels import self_similarity
@@ -92,9 +93,7 @@ def shares(gram: Any, r: int, s: int, similar: Any, alike: float) -> Any:
 def meet(budget: Any, n: int, slot: int, candidate: Any) -> None:
     """Enter the point that is new in a slot into the table of similarities and the neighbourhoods; changes budget."""
     gram, nearest = budget.gram, budget.nearest
-    for j in range(n):
-        gram[slot, j] = gram[j, slot] = float(candidate.similar[j])
-    gram[slot, slot] = candidate.self_similarity
+    note(gram, n, slot, candidate.similar, candidate.self_similarity)
     for i in range(n):
         if i == slot or nearest[i] == slot or nearest[i] == i:
             nearest[i] = find_nearest(gram, n, i)
