@@ -34,9 +34,15 @@ def ours(name: str, B: int, n: int, rows: Any = noisy, **given: Any) -> Callable
         online.learn(X[start : start + 100], y[start : start + 100])
         if online.model.support.count[0] >= B:
             break
-    block, importance, out = pack(X[:n], np.dtype(np.float32)), np.ones(n), np.zeros((n, 1))
-    run = driving.LOOPS[type(online.model)][0].bind(online.model, block, 0, y[:n], importance, out)
-    return lambda: run(online.model, block, 0, y[:n], importance, out)
+    block, importance, out, labels = pack(X[:n], np.dtype(np.float32)), np.ones(n), np.zeros((n, 1)), y[:n].copy()
+    learn = driving.LOOPS[type(online.model)][0].bind(online.model, block, 0, labels, importance, out)
+
+    def run() -> None:
+        if rows is noisy:
+            labels[:] = -labels  # or they would be learned by heart, and nothing left to correct
+        learn(online.model, block, 0, labels, importance, out)
+
+    return run
 
 
 def numpy_rows(B: int, n: int) -> Callable[[], object]:
