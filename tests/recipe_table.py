@@ -29,7 +29,6 @@ class Row(NamedTuple):
     draws: bool = False
     removes_at_random: bool = False
     any_kernel: bool = True
-    single_precision: float = 1e-4  # of scores, relative to the largest one; less where an inverse is in between
 
 
 LOSSES = [
@@ -188,7 +187,6 @@ RECIPE_TABLE = {
             *at_the_edges("binary", {}),
         ],
         constant_memory=True,
-        single_precision=1e-3,
     ),
     "projectron_pp": Row(
         parameters=by_task(SMALL, SMALL),
@@ -199,7 +197,6 @@ RECIPE_TABLE = {
             *at_the_edges("binary", {}),
         ],
         constant_memory=True,
-        single_precision=1e-3,
     ),
     "bpa_s": Row(
         parameters=by_task(SMALL, SMALL),

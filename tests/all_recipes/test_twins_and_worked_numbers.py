@@ -29,7 +29,7 @@ from tests.tables import (
     twin_of,
 )
 
-PRECISION = {np.float64: 1e-9}  # of scores, relative to the largest one
+PRECISION = {np.float64: 1e-9, np.float32: 1e-4}  # of scores, relative to the largest one
 
 
 def test_every_recipe_has_a_row_in_the_table():
@@ -90,7 +90,7 @@ def test_follows_the_paper_row_by_row_on_compressed_rows(name):
 )
 def test_follows_the_paper_row_by_row_in_single_precision(name, layout):
     scores, _, trace = follow(name, "binary", layout, np.float32, parameters(name, "binary"))
-    close(scores, trace.scores, RECIPE_TABLE[name].single_precision)
+    close(scores, trace.scores, PRECISION[np.float32])
 
 
 @pytest.mark.parametrize(("name", "task", "given"), VARIATIONS, ids=title)

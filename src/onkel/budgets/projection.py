@@ -16,12 +16,10 @@ from onkel.support import append, place
 class Project(NamedTuple):
     """Candidates are kept until the budget is full; from then on they are projected on the span of the points.
 
-    So is any candidate whose squared distance from the span is at most `threshold`. Once full, the inverse does not
-    change any more, and half as many bytes are read for each projection in single precision.
+    So is any candidate whose squared distance from the span is at most `threshold`.
     """
 
     threshold: float
-    quick: Any  # (B, B): the inverse in the precision of the model
     span: Span
 
 
@@ -34,7 +32,6 @@ class ProjectMargin(NamedTuple):
 
     threshold: float
     caution: float  # U
-    quick: Any  # (B, B): the inverse in the precision of the model
     span: Span
 
 
@@ -72,7 +69,7 @@ def _(rule: LeastResidual, kernel: Any, support: Any, candidate: Any, span: Any,
 @admit.of(Project)
 def _(budget: Project, kernel: Any, support: Any, block: Any, candidate: Any) -> bool:
     own = np.empty(support.sizes.shape[0])
-    projection = projected(budget.quick, support.count[0], candidate, borrowed(own))
+    projection = projected(budget.span.inverse, support.count[0], candidate, borrowed(own))
     keep_or_project(budget, support, block, candidate, projection)
     keep(own)
     return True
@@ -81,7 +78,7 @@ def _(budget: Project, kernel: Any, support: Any, block: Any, candidate: Any) ->
 @admit.of(ProjectMargin)
 def _(budget: ProjectMargin, kernel: Any, support: Any, block: Any, candidate: Any) -> bool:
     own = np.empty(support.sizes.shape[0])
-    projection = projected(budget.quick, support.count[0], candidate, borrowed(own))
+    projection = projected(budget.span.inverse, support.count[0], candidate, borrowed(own))
     if mistaken(candidate.target, candidate.scores):
         keep_or_project(budget, support, block, candidate, projection)
     elif projection.inside > 0.0:
@@ -125,9 +122,6 @@ def keep_or_project(budget: Any, support: Any, block: Any, candidate: Any, proje
     if far and not crowded(span, n, candidate.self_similarity, projection):
         append(support, block, candidate)
         extend(span, n, candidate, projection)
-        for i in range(n + 1):
-            for j in range(n + 1):
-                budget.quick[i, j] = span.inverse[i, j]
     else:
         share(support, candidate.coef, 1.0, projection.direction)
 

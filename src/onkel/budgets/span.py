@@ -49,17 +49,13 @@ def empty_span(capacity: int, guard: float) -> Span:
 
 @compiled
 def projected(inverse: Any, n: int, candidate: Any, direction: Any) -> Any:
-    """Project a candidate on the span of the first n points, by the inverse in any precision; writes direction.
+    """Project a candidate on the span of the first n points; writes direction.
 
     A k, read as a row k times the symmetric matrix A: the same loop as for products of rows and points.
     """
-    own = np.empty(n, inverse.dtype)
-    product, similar = borrowed(own), candidate.similar
-    project_row(Dense(similar[:n].reshape((1, n))), 0, inverse, n, product)
-    for i in range(n):
-        direction[i] = product[i]
+    similar = candidate.similar
+    project_row(Dense(similar[:n].reshape((1, n))), 0, inverse, n, direction)
     inside = dot(direction, similar, n)
-    keep(own)
     return Projection(direction, inside, max(candidate.self_similarity - inside, 0.0))
 
 

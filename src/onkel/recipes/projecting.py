@@ -9,7 +9,6 @@ from onkel.kernels import make_kernel
 from onkel.online import Plan
 from onkel.recipes.common import at_least_zero, by_task, guarded, keep_some, mistakes_only, positive
 from onkel.recipes.learner import recipe
-from onkel.rows import aligned_zeros
 
 
 @recipe
@@ -44,12 +43,12 @@ def projectron(
     References: orabona2009, lu2016
     """
     capacity, least = positive("budget", budget, integer=True), at_least_zero("guard", guard)
-    near, square = at_least_zero("threshold", threshold), (capacity, capacity)
+    near = at_least_zero("threshold", threshold)
     rate = positive("eta", by_task(task, 1.0, 1.0, 0.1) if eta is None else eta)
     made, loss = make_kernel(kernel, gamma, sigma), mistakes_only(task, epsilon)
     return keep_some(
         made, loss, steps.constant(rate), capacity,
-        lambda setting: Project(near, aligned_zeros(square, setting.dtype), guarded(capacity, least, setting)),
+        lambda setting: Project(near, guarded(capacity, least, setting)),
     )  # fmt: skip
 
 
@@ -82,10 +81,7 @@ def projectron_pp(
     """
     capacity, least = positive("budget", budget, integer=True), at_least_zero("guard", guard)
     near, caution = at_least_zero("threshold", threshold), 0.25 * sqrt((capacity + 1) / log(capacity + 1))
-    square = capacity, capacity
     return keep_some(
         make_kernel(kernel, gamma, sigma), losses.hinge(), steps.constant(1.0), capacity,
-        lambda setting: ProjectMargin(
-            near, caution, aligned_zeros(square, setting.dtype), guarded(capacity, least, setting)
-        ),
+        lambda setting: ProjectMargin(near, caution, guarded(capacity, least, setting)),
     )  # fmt: skip
