@@ -1,11 +1,13 @@
-"""``python -m benchmarks all | fogd | budgets | latency | startup | table5 [--quick]``."""
+"""``python -m benchmarks all | accuracy | fogd | learned | budgets | latency | startup | table5 [--quick]``."""
 
 import argparse
 
-from benchmarks import budgets, fogd, latency, startup, table5
+from benchmarks import accuracy, budgets, fogd, latency, learned, startup, table5
 
 SUITES = {
+    "accuracy": accuracy.main,
     "fogd": fogd.main,
+    "learned": learned.main,
     "budgets": budgets.main,
     "latency": latency.main,
     "startup": startup.main,

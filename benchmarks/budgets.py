@@ -15,7 +15,7 @@ from onkel.rows import pack
 SIZES = (50, 100, 200, 500, 1000, 2000)
 PROMISES = {  # recipe: the power of B by which the time of a row with an update should grow
     "rbp": 1, "forgetron": 1, "budget_perceptron": 1, "bpa_s": 1, "bpa_nn": 1, "bogd": 1, "bogd_pp": 1, "bsgd_r": 1,
-    "bsgd_m": 1, "projectron": 2, "projectron_pp": 2, "bpa_p": 2, "bsgd_p": 2,
+    "bsgd_m": 1, "dual_sgd": 1, "projectron": 2, "projectron_pp": 2, "bpa_p": 2, "bsgd_p": 2,
 }  # fmt: skip
 
 

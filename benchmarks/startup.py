@@ -12,12 +12,31 @@ IMPORT = "import time; start = time.perf_counter(); import {module}; print(time.
 FIRST_USE = """
 import time, numpy as np
 from onkel.recipes import make_learner
-online = make_learner("{learner}", gamma=0.1).start(n_features=5)
+learner = make_learner("{learner}")
+width = {{"gamma": 0.1}} if "gamma" in learner.get_params() else {{}}
+online = learner.set_params(**width).start(n_features=5)
 rows = np.zeros((3, 5))
 start = time.perf_counter()
 {use}
 print(time.perf_counter() - start)
 """
+
+
+LEARNERS = (
+    "auto",
+    "fogd",
+    "rrf",
+    "rks",
+    "fkl",
+    "dual_sgd",
+    "ogd",
+    "nogd",
+    "rbp",
+    "projectron",
+    "bpa_p",
+    "bsgd_m",
+    "tvm",
+)
 
 
 def seconds(code: str, cache: str) -> float:
@@ -32,7 +51,7 @@ def main(quick: bool = False) -> None:
         for module in ("numpy", "onkel", "onkel.recipes", "onkel.sklearn_api"):
             time = median(seconds(IMPORT.format(module=module), cache) for _ in range(repeats))
             lines.append([f"import {module}", f"{time:.2f}"])
-    for learner in ("fogd",) if quick else ("fogd", "ogd", "nogd", "rks"):
+    for learner in ("auto", "fogd") if quick else LEARNERS:
         with tempfile.TemporaryDirectory() as cache:
             code = FIRST_USE.format(learner=learner, use="online.learn(rows, np.ones(3))")
             lines.append([f"first use of {learner}, nothing compiled", f"{seconds(code, cache):.2f}"])

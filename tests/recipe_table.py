@@ -29,6 +29,7 @@ class Row(NamedTuple):
     draws: bool = False
     removes_at_random: bool = False
     any_kernel: bool = True
+    same_bits: bool = True  # for dense and compressed rows, where nothing is standardised
 
 
 LOSSES = [
@@ -50,6 +51,12 @@ MADE_KERNELS = [
     kernels.additive_chi2(),
 ]
 GAUSSIAN = {"sigma": 1.5}
+FEW = {"n_frequencies": 21}
+LEARNED = {
+    "eta": by_task(0.5, 0.5, 0.1),
+    "loss": by_task("hinge", "hinge", "squared"),
+    "epsilon": by_task(0.0, 0.0, 0.0),
+}
 SMALL = {"budget": 12, **GAUSSIAN}
 STEEP = {"lam": 0.05, **SMALL}
 
@@ -156,6 +163,73 @@ RECIPE_TABLE = {
         ],
         constant_memory=True,
         draws=True,
+    ),
+    "rrf": Row(
+        parameters=by_task(*[{"n_frequencies": 21}] * 3),
+        defaults=LEARNED,
+        variations=[
+            (task, {"n_frequencies": 21, "loss": loss, "lam": 0.1, "epsilon": 0.05, **given})
+            for task, loss in LOSSES
+            for given in ({"step": "constant", "eta": 0.4, "start": 0.8}, {"step": "adagrad", "eta": 0.2})
+        ]
+        + [
+            ("binary", {"n_frequencies": 21, "kernel": "laplacian"}),
+            ("binary", {"n_frequencies": 21, "kernel": "cauchy", "eta_widths": 0.3, "standardise": False}),
+            ("multiclass", {"n_frequencies": 12, "kernel": "mixture", "n_components": 3}),
+            ("regression", {"n_frequencies": 12, "kernel": "mixture", "n_components": 2, "step": "constant"}),
+            ("binary", {"n_frequencies": 21, "start": 6e-5, "eta_widths": 0.5}),  # widths at their limits
+        ],
+        constant_memory=True,
+        draws=True,
+        any_kernel=False,
+    ),
+    "fkl": Row(
+        parameters=by_task(*[{"n_frequencies": 21, "batch": 9}] * 3),
+        defaults=LEARNED,
+        variations=[
+            (task, {"n_frequencies": 21, "batch": 5, "loss": loss, "eta": 0.4, "lam": 0.1, "epsilon": 0.05})
+            for task, loss in LOSSES
+        ]
+        + [("binary", {"n_frequencies": 21, "batch": 1, "start": 0.5, "eta_widths": 0.5})],
+        constant_memory=True,
+        draws=True,
+        any_kernel=False,
+    ),
+    "multi_rrf": Row(
+        parameters=by_task(*[{"n_frequencies": 11, "starts": (0.1, 0.5, 2.0)}] * 3),
+        defaults=LEARNED,
+        variations=[
+            (task, {"n_frequencies": 11, "starts": (0.1, 0.5, 2.0), "combine": "vote"})
+            for task in ("binary", "multiclass")
+        ],
+        constant_memory=True,
+        draws=True,
+        any_kernel=False,
+    ),
+    "dual_sgd": Row(
+        parameters=by_task(*[{"budget": 12, "merge": 5, "lam": 0.05, **FEW, **GAUSSIAN}] * 3),
+        defaults=LEARNED,
+        variations=[
+            (task, {"budget": 9, "merge": 3, "loss": loss, "lam": 0.1, "epsilon": 0.05, **FEW, **GAUSSIAN})
+            for task, loss in LOSSES
+        ]
+        + [
+            ("binary", {"budget": 4, "merge": 9, "lam": 0.05, "kernel": "laplacian", "sigma": 3.0, **FEW}),
+            ("binary", {"budget": 1, "merge": 1, "lam": 0.05, **FEW, **GAUSSIAN}),
+            ("multiclass", {"budget": N_ROWS + 1, "lam": 0.05, **FEW, **GAUSSIAN}),
+        ],
+        constant_memory=True,
+        draws=True,
+        any_kernel=False,
+    ),
+    "auto": Row(
+        parameters=by_task(*[{"n_frequencies": 6}] * 3),
+        defaults={},
+        variations=[(task, {"n_frequencies": n, "standardise": n > 1}) for task in TASKS for n in (1, 40)],
+        constant_memory=True,
+        draws=True,
+        any_kernel=False,
+        same_bits=False,
     ),
     "budget_perceptron": Row(
         parameters=by_task(SMALL),

@@ -14,9 +14,11 @@ import numpy as np
 from scipy import sparse
 
 from onkel import kernels
+from onkel.online import bare
 from onkel.recipes import Learner, make_learner
 from tests import naive
 from tests.naive import maps
+from tests.naive.scaling import standardised
 from tests.recipe_table import N_ROWS, RECIPE_TABLE, TASKS
 
 LAYOUTS = ("dense", "csr")
@@ -57,7 +59,7 @@ def laid_out(X: np.ndarray, layout: str, dtype: Any = np.float64) -> Any:
 
 # ---- recipes and their twins ----
 
-NOT_OF_TWINS = ("kernel", "gamma", "sigma", "n_frequencies", "draw", "step")  # twins take constant steps
+NOT_OF_TWINS = ("kernel", "gamma", "sigma", "n_frequencies", "draw", "n_components", "standardise")
 
 
 def radians(half_turns: Any) -> np.ndarray:
@@ -88,6 +90,7 @@ def explicit(drawn: Any) -> Callable[[Any], np.ndarray]:
 
 CELLS = [(name, task) for name, row in RECIPE_TABLE.items() for task in row.parameters]
 VARIATIONS = [(name, task, given) for name, row in RECIPE_TABLE.items() for task, given in row.variations]
+WITH_A_RULE = [n for n in RECIPE_TABLE if "gamma" in {key.split("__")[-1] for key in make_learner(n).get_params()}]
 CONSTANT_MEMORY = [name for name, row in RECIPE_TABLE.items() if row.constant_memory]
 RANDOM = [name for name, row in RECIPE_TABLE.items() if row.draws or row.removes_at_random]
 
@@ -113,9 +116,12 @@ def flat(given: dict[str, Any]) -> dict[str, Any]:
     return {key: value.name if isinstance(value, Learner) else value for key, value in plain.items()}
 
 
-def twin_parameters(name: str, task: str, learner: Any) -> dict[str, Any]:
-    """The parameters of a learner as its twin takes them: no kernel, no size of a map, no None."""
-    given = {key: value for key, value in flat(learner.get_params()).items() if key not in NOT_OF_TWINS}
+def twin_parameters(name: str, task: str, learner: Any, basis: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a learner as its twin takes them besides its basis: no kernel, no size of a map, no None."""
+    known = {*NOT_OF_TWINS, *basis, *({"start"} if "starts" in basis else {})}
+    given = {key: value for key, value in flat(learner.get_params()).items() if key not in known}
+    if not signature(getattr(naive, name)).parameters.keys() & {"step", "rest"}:
+        given.pop("step", None)  # such twins take constant steps
     defaults = RECIPE_TABLE[name].defaults
     return {key: defaults[key][task] if value is None else value for key, value in given.items()}
 
@@ -137,16 +143,36 @@ def twin_kernel(kernel: Any, gamma: Any, sigma: Any) -> Callable[[Any, Any], flo
     return slow[kernel.code]
 
 
-def twin_of(name: str, task: str, online: Any, X: np.ndarray, y: np.ndarray) -> naive.Trace:
+def twin_of(name: str, task: str, online: Any, X: np.ndarray, y: np.ndarray, layout: str = "dense") -> naive.Trace:
     """The trace of the twin of a model that has been started but has learned nothing yet."""
-    given = flat(online.learner.get_params())
-    basis = (
-        explicit(online.model.feature_map)
-        if RECIPE_TABLE[name].draws
-        else twin_kernel(given["kernel"], given["gamma"], given["sigma"])
-    )
-    twin = getattr(naive, name)
-    return twin(X, y, task, TASKS[task], basis, **twin_parameters(name, task, online.learner), **chances(twin, online))
+    model = bare(online.model)
+    rows = X if model is online.model else standardised(X, layout)
+    twin, basis = basis_of(name, model, flat(online.learner.get_params()))
+    given = twin_parameters(name, task, online.learner, basis)
+    return twin(rows, y, task, TASKS[task], **basis, **given, **chances(twin, model))
+
+
+def basis_of(name: str, model: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The twin of a model, and what it begins with: its kernel, or what the model drew."""
+    if name == "auto":
+        return naive.auto, {"noise": radians(model.feature_map.frequencies)}
+    if name == "multi_rrf":
+        maps = [part.feature_map for part in model.parts]
+        starts = [np.exp(drawn.widths.logs) for drawn in maps]
+        return naive.multi_rrf, {"noises": [radians(drawn.noise) for drawn in maps], "starts": starts}
+    if name == "rrf" and given["kernel"] == "mixture":
+        drawn = model.feature_map
+        start = {"means": drawn.means.copy(), "starts": np.exp(drawn.logs), "logits": drawn.logits.copy()}
+        return naive.spectral_mixture, {"noises": list(radians(drawn.noise)), **start}
+    if name in ("rrf", "fkl"):
+        drawn = model.feature_map
+        phases = {"phases": radians(drawn.phases)} if name == "fkl" else {}
+        return getattr(naive, name), {"noise": radians(drawn.noise), "start": np.exp(drawn.widths.logs), **phases}
+    features = {"features": explicit(model.feature_map)} if RECIPE_TABLE[name].draws else {}
+    kernel = {"kernel": twin_kernel(given["kernel"], given["gamma"], given["sigma"])}
+    if name == "dual_sgd":
+        return naive.dual_sgd, {**kernel, **features}
+    return getattr(naive, name), features or kernel
 
 
 def uniforms(state: int) -> Iterator[float]:
@@ -158,12 +184,12 @@ def uniforms(state: int) -> Iterator[float]:
         yield ((z ^ (z >> 31)) >> 11) / 2**53
 
 
-def chances(twin: Any, online: Any) -> dict[str, Any]:
+def chances(twin: Any, model: Any) -> dict[str, Any]:
     """The random numbers that a started model will draw, in the form in which its twin takes them."""
     asked = signature(twin).parameters.keys() & {"choose", "uniforms"}
     if not asked:
         return {}
-    budget = online.model.budget
+    budget = model.budget
     state = getattr(budget, "state", getattr(getattr(budget, "rule", None), "state", [0]))
     numbers = uniforms(int(state[0]))
     return {"uniforms": numbers} if "uniforms" in asked else {"choose": lambda rows: int(next(numbers) * len(rows))}
@@ -175,8 +201,32 @@ def rows_for(given: dict[str, Any], X: np.ndarray) -> np.ndarray:
     return np.abs(X) if positive else X
 
 
+def learned_numbers(feature_map: Any) -> dict[str, Any]:
+    """What a map has learned, under the names that the twins use."""
+    if hasattr(feature_map, "means"):
+        return {"log_widths": feature_map.logs, "means": feature_map.means, "logits": feature_map.logits}
+    return {"log_widths": feature_map.widths.logs} if hasattr(feature_map, "widths") else {}
+
+
+def in_order(state: dict[str, Any]) -> dict[str, Any]:
+    """The points from old to new."""
+    order = np.argsort(state["rows"])
+    return {**state, **{entry: state[entry][order] for entry in ("rows", "points", "coefficients")}}
+
+
 def state_of(model: Any) -> dict[str, Any]:
     """What is left after the last row, under the names that the twins use."""
+    model = bare(model)
+    if hasattr(model, "heads"):
+        exact = {"exact": model.exact.weights} if hasattr(model.exact, "weights") else {}
+        noise, heads = radians(model.feature_map.frequencies), model.heads
+        readouts = {"weights": heads.weights, "linear": heads.linear, "bias": heads.bias}
+        widths = {
+            "noise": noise,
+            "log_widths": model.feature_map.log_widths,
+            "log_shares": model.log_shares - max(model.log_shares),
+        }
+        return {**readouts, **widths, **exact}
     if hasattr(model, "parts"):
         states = enumerate(map(state_of, model.parts))
         return {f"{entry} of {k}": value for k, state in states for entry, value in state.items()}
@@ -186,11 +236,14 @@ def state_of(model: Any) -> dict[str, Any]:
             "rows": model.support.born[:count] - 1,
             "points": model.support.points[:, :count].T,
             "coefficients": scale * model.support.coef[:, :count].T.astype(np.float64),
-            "bias": model.offset,
         }
+        if hasattr(model, "feature_map"):  # points that have left live on in its features
+            return in_order({**state, "weights": model.scale[0] * model.weights.astype(np.float64)})
+        state["bias"] = model.offset
     else:
         weights = model.scale[0] * model.weights.astype(np.float64)
         state = {"weights": weights, "pending": model.memory, "square_norm": np.sum(weights * weights)}
+        state |= learned_numbers(model.feature_map)
         if hasattr(model.feature_map, "projection"):
             del state["weights"]  # eigenvectors are defined up to their sign
             state["eigenvalues"] = 1.0 / np.sum(np.square(model.feature_map.projection, dtype=np.float64), axis=0)

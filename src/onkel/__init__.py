@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onkel.kernels import linear as linear
     from onkel.kernels import polynomial as polynomial
     from onkel.recipes import Learner as Learner
+    from onkel.recipes import auto as auto
     from onkel.recipes import bogd as bogd
     from onkel.recipes import bogd_pp as bogd_pp
     from onkel.recipes import bpa_nn as bpa_nn
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
     from onkel.recipes import bsgd_p as bsgd_p
     from onkel.recipes import bsgd_r as bsgd_r
     from onkel.recipes import budget_perceptron as budget_perceptron
+    from onkel.recipes import dual_sgd as dual_sgd
+    from onkel.recipes import fkl as fkl
     from onkel.recipes import fogd as fogd
     from onkel.recipes import forgetron as forgetron
     from onkel.recipes import make_learner as make_learner
+    from onkel.recipes import multi_rrf as multi_rrf
     from onkel.recipes import nogd as nogd
     from onkel.recipes import norma as norma
     from onkel.recipes import ogd as ogd
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from onkel.recipes import rbp as rbp
     from onkel.recipes import recipe as recipe
     from onkel.recipes import rks as rks
+    from onkel.recipes import rrf as rrf
     from onkel.recipes import tvm as tvm
     from onkel.sklearn_api import FeatureMapTransformer as FeatureMapTransformer
     from onkel.sklearn_api import KernelClassifier as KernelClassifier
@@ -45,9 +50,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "kernels": ["additive_chi2", "cauchy", "gaussian", "laplacian", "linear", "polynomial"],
     "recipes": [
-        "Learner", "bogd", "bogd_pp", "bpa_nn", "bpa_p", "bpa_s", "bsgd_m", "bsgd_p", "bsgd_r", "budget_perceptron",
-        "fogd", "forgetron", "make_learner", "nogd", "norma", "ogd", "one_vs_rest", "passive_aggressive",
-        "perceptron", "projectron", "projectron_pp", "rbp", "recipe", "rks", "tvm",
+        "Learner", "auto", "bogd", "bogd_pp", "bpa_nn", "bpa_p", "bpa_s", "bsgd_m", "bsgd_p", "bsgd_r",
+        "budget_perceptron", "dual_sgd", "fkl", "fogd", "forgetron", "make_learner", "multi_rrf", "nogd",
+        "norma", "ogd", "one_vs_rest", "passive_aggressive", "perceptron", "projectron", "projectron_pp", "rbp",
+        "recipe", "rks", "rrf", "tvm",
     ],
     "sklearn_api": ["FeatureMapTransformer", "KernelClassifier", "KernelRegressor"],
     "streams": ["open_stream"],

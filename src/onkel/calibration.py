@@ -15,6 +15,7 @@ from onkel.dispatch import entry_point, known
 from onkel.losses import sigmoid
 
 RATE = 0.1
+SETTLED = 1e300  # a sum of squared slopes beside which all further ones are nothing
 LIMIT = 10.0  # of |g|: a stream that is never wrong would send the temperature to infinity
 
 
@@ -26,9 +27,9 @@ class Calibration(NamedTuple):
     energy: Any
 
 
-def calibration() -> Calibration:
-    """Scores taken as they are."""
-    return Calibration(np.zeros(1), np.full(1, 1e-6))
+def calibration(probable: bool = False) -> Calibration:
+    """Scores taken as they are; for ever, if they are logarithms of probabilities, for then no slope moves g."""
+    return Calibration(np.zeros(1), np.full(1, SETTLED if probable else 1e-6))
 
 
 @entry_point

@@ -14,13 +14,16 @@ from onkel.budgets.choices import Oldest
 from onkel.budgets.transfer import ToNeighbour
 from onkel.kernels import Kernel
 from onkel.learners import driving
+from onkel.learners.committee import Committee
 from onkel.learners.expansion import Expansion
+from onkel.learners.hybrid import Hybrid
 from onkel.learners.linear import Linear
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.maps.hadamard import Hadamard
 from onkel.maps.nystroem import Nystroem
 from onkel.online import Online, Waiting, possible
 from onkel.rows import Csr, Dense
+from onkel.scaling import Standardised, scaler
 from onkel.steps import has_memory
 from onkel.support import Support
 from onkel.widths import has_rule
@@ -34,7 +37,17 @@ FREE: dict[type, tuple[str, ...]] = {  # arrays whose last axis may be longer or
 
 def problem_with(model: Any, fresh: Online) -> str:
     """What is wrong with a model of the recipe, task and setting of a fresh learner, or an empty string."""
-    kernel, build = fresh.learner.plan(fresh.task)
+    if not fresh.learner.plan(fresh.task).standardise:
+        return bare_problem(model, fresh)
+    if not isinstance(model, Standardised):
+        return "the statistics of its rows are missing"
+    statistics = difference(model.scaler, scaler(fresh.setting.n_features), False)
+    return statistics or bare_problem(model.model, fresh)
+
+
+def bare_problem(model: Any, fresh: Online) -> str:
+    """The same for a model without what it wears."""
+    kernel, build, *_ = fresh.learner.plan(fresh.task)
     ruled = has_rule(kernel)
     if isinstance(model, Waiting):
         return held_problem(model, fresh) if ruled else "it waits for a width that is given"
@@ -43,11 +56,13 @@ def problem_with(model: Any, fresh: Online) -> str:
 
 def misfit(model: Any, first: Any, ruled: bool) -> str:
     """Why a model is not what a fresh one becomes by learning, or an empty string."""
-    if isinstance(first, OneVsRest) and isinstance(model, OneVsRest) and isinstance(model.parts, tuple):
+    together = isinstance(first, OneVsRest | Committee) and type(model) is type(first)
+    if together and isinstance(model.parts, tuple):
         if len(model.parts) != len(first.parts):
-            return f"there are {len(model.parts)} models for {len(first.parts)} classes"
+            return f"there are {len(model.parts)} models where there should be {len(first.parts)}"
         of_parts = (misfit(part, fresh, ruled) for part, fresh in zip(model.parts, first.parts, strict=True))
-        return difference(model.clock, first.clock, ruled) or next(filter(None, of_parts), "")
+        rest = difference(model._replace(parts=None), first._replace(parts=None), ruled)
+        return rest or next(filter(None, of_parts), "")
     for expected in stages(first):
         if type(model) is type(expected):
             return difference(model, expected, ruled) or resized(model, expected) or disagreement(model)
@@ -56,7 +71,8 @@ def misfit(model: Any, first: Any, ruled: bool) -> str:
 
 def resized(model: Any, expected: Any) -> str:
     """Whether a support has another size than its budget, which only an unbounded one may have."""
-    bounded = isinstance(expected, Expansion) and not isinstance(expected.budget, Unbounded)
+    growing = isinstance(expected, Expansion) and isinstance(expected.budget, Unbounded)
+    bounded = isinstance(expected, Expansion | Hybrid) and not growing
     if bounded and model.support.sizes.shape != expected.support.sizes.shape:
         return "its support has another size than its budget"
     return ""
@@ -81,7 +97,7 @@ def held_problem(held: Waiting, fresh: Online) -> str:
         fits = compressed_problem(block, n, fresh)
     if fits or held.model is None:
         return fits or ("" if n == 0 else "its model is missing")
-    return problem_with(held.model, fresh) if type(held.model) is not Waiting else "a held model holds rows itself"
+    return bare_problem(held.model, fresh) if type(held.model) is not Waiting else "a held model holds rows itself"
 
 
 def compressed_problem(block: Any, n: int, fresh: Online) -> str:
@@ -140,13 +156,24 @@ def disagreement(model: Any) -> str:
 
 @disagreement.register
 def _(model: Expansion) -> str:
-    points, sizes, coef, born, count, _ = model.support
+    problem = ragged(model.support)
+    if problem:
+        return problem
+    return "" if inside(model.budget, len(model.support.sizes)) else "its budget points outside the support"
+
+
+@disagreement.register
+def _(model: Hybrid) -> str:
+    return ragged(model.support)
+
+
+def ragged(support: Support) -> str:
+    """Whether the arrays of a support are of several sizes, or too small for its points."""
+    points, sizes, coef, born, count, _ = support
     capacity = len(sizes)
     if not points.shape[1] == coef.shape[1] == len(born) == capacity:
         return "its support is of several sizes"
-    if not 0 <= count[0] <= capacity:
-        return f"{count[0]} rows are kept in room for {capacity}"
-    return "" if inside(model.budget, capacity) else "its budget points outside the support"
+    return "" if 0 <= count[0] <= capacity else f"{count[0]} rows are kept in room for {capacity}"
 
 
 def inside(piece: Any, capacity: int) -> bool:

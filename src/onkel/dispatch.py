@@ -60,8 +60,12 @@ class Verb(Protocol[P, Result]):
     def of(self, *kinds: type) -> Callable[[Function], Function]: ...
 
 
-def verb(stub: Callable[P, R]) -> Verb[P, R]:
-    """Make a verb of a documented stub. The stub's body never runs.
+@overload
+def verb(stub: Callable[P, R]) -> Verb[P, R]: ...
+@overload
+def verb(*, default: Callable[..., Any]) -> Callable[[Callable[P, R]], Verb[P, R]]: ...
+def verb(stub: Any = None, *, default: Callable[..., Any] | None = None) -> Any:
+    """Make a verb of a documented stub. The stub's body never runs; `default` does where a type has nothing of its own.
 
     >>> from typing import NamedTuple
     >>> @verb
@@ -73,12 +77,14 @@ def verb(stub: Callable[P, R]) -> Verb[P, R]:
     >>> area(Square(3.0))
     9.0
     """
+    if stub is None:
+        return partial(verb, default=default)
     implementations: dict[type, Callable[..., Any]] = {}
     name = getattr(stub, "__name__", "verb")
 
     @wraps(stub)
     def call(first: Any, *rest: Any) -> Any:
-        implementation = implementations.get(_python_key(first))
+        implementation = implementations.get(_python_key(first), default)
         if implementation is None:
             raise TypeError(f"{name}() has no implementation for {type(first).__name__}.")
         return implementation(first, *rest)
@@ -95,10 +101,10 @@ def verb(stub: Callable[P, R]) -> Verb[P, R]:
 
     options: Any = {"fastmath": EXACT, **OPTIONS, **LIGHT}
     resolve = numba_overload(call, strict=False, jit_options=options)
-    resolve(lambda first, *rest: implementations.get(_compiled_key(first)))
+    resolve(lambda first, *rest: implementations.get(_compiled_key(first), default))
     made: Any = call
     made.of, made.implementations = of, implementations
-    return cast(Verb[P, R], made)
+    return made
 
 
 def known(kind: type) -> type:

@@ -29,9 +29,9 @@ class Point(NamedTuple):
 class Tally:
     """Errors, metrics and the learning curve of a stream, row by row."""
 
-    def __init__(self, task: str, n_classes: int, window: int = WINDOW) -> None:
+    def __init__(self, task: str, n_classes: int, window: int = WINDOW, probable: bool = False) -> None:
         self.task, self.window = task, window
-        self.metrics = metrics_for(task, n_classes, window)
+        self.metrics = metrics_for(task, n_classes, window, probable)
         self.rows, self.total, self.spacing = 0, 0.0, 100
         self.curve: list[Point] = []
         self._recent: deque[float] = deque(maxlen=window)
@@ -132,7 +132,7 @@ def prequential(
         raise ValueError(f"mode must be one of {', '.join(orders)}, not {mode!r}.")
     if delay < 0:
         raise ValueError(f"delay must be at least 0, not {delay}.")
-    tally, start = Tally(online.task, n_classes, window), perf_counter()
+    tally, start = Tally(online.task, n_classes, window, online.probable), perf_counter()
     for targets, scores in orders[mode](online, blocks):
         tally.update(targets, scores)
         if watch is not None:

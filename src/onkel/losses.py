@@ -160,17 +160,24 @@ def margin_loss(loss: Any, target: float, scores: Any, slopes: Any) -> float:
 
 
 @compiled
-def softmax_loss(target: float, scores: Any, slopes: Any) -> float:
-    label, highest, total = np.int64(target), scores[0], 0.0
+def soften(scores: Any, shares: Any) -> float:
+    """Write softmax(scores), which adds up to 1; returns log sum_r exp(scores_r)."""
+    highest, total = scores[0], 0.0
     for r in range(scores.shape[0]):
         highest = max(highest, scores[r])
     for r in range(scores.shape[0]):
-        slopes[r] = np.exp(scores[r] - highest)
-        total += slopes[r]
+        shares[r] = np.exp(scores[r] - highest)
+        total += shares[r]
     for r in range(scores.shape[0]):
-        slopes[r] /= total
+        shares[r] /= total
+    return np.log(total) + highest
+
+
+@compiled
+def softmax_loss(target: float, scores: Any, slopes: Any) -> float:
+    label, all_together = np.int64(target), soften(scores, slopes)
     slopes[label] -= 1.0
-    return np.log(total) + highest - scores[label]
+    return all_together - scores[label]
 
 
 @compiled

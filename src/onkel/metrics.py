@@ -67,8 +67,8 @@ class ConfusionMatrix:
 class LogLoss:
     """Mean of -log P(y), P from the temperature that was learned on the rows before."""
 
-    def __init__(self) -> None:
-        self.state, self.total, self.rows = calibration(), 0.0, 0
+    def __init__(self, probable: bool = False) -> None:
+        self.state, self.total, self.rows = calibration(probable), 0.0, 0
         calibrate.bind(self.state, np.zeros(0), np.zeros(0), np.zeros((0, 1)), np.zeros(0))  # before any clock starts
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
@@ -126,9 +126,9 @@ class RegressionErrors:
         return {"mse": self.squares / n, "rmse": float(np.sqrt(self.squares / n)), "mae": self.sizes / n}
 
 
-def metrics_for(task: str, n_classes: int, window: int = WINDOW) -> list[Metric]:
-    """All metrics that make sense for a task."""
+def metrics_for(task: str, n_classes: int, window: int = WINDOW, probable: bool = False) -> list[Metric]:
+    """All metrics that make sense for a task; `probable` says that scores are logarithms of probabilities."""
     if task == "regression":
         return [RegressionErrors()]
-    both: list[Metric] = [LogLoss(), ConfusionMatrix(n_classes)]
+    both: list[Metric] = [LogLoss(probable), ConfusionMatrix(n_classes)]
     return [*both, WindowAUC(window)] if n_classes == 2 else both

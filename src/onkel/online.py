@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel import rows as rows_module
+from onkel import scaling
 from onkel.dispatch import known
 from onkel.kernels import needs_positive
 from onkel.learners import driving
 from onkel.rows import Block, Dense, all_finite, join, pack, row_count, unpack
+from onkel.scaling import Standardised, as_it_stands, scaler, standardised
 from onkel.widths import FIRST_ROWS, has_rule, settle
 
 Scores = NDArray[np.float64]
@@ -24,6 +26,7 @@ class Setting(NamedTuple):
     n_outputs: int = 1
     dtype: Any = np.dtype(np.float32)
     seed: int = 0
+    missing: str = "error"  # or "mean": what a NaN stands for
 
 
 class Plan(NamedTuple):
@@ -31,6 +34,8 @@ class Plan(NamedTuple):
 
     kernel: Any
     build: Callable[[Any, Setting], Any]
+    standardise: bool = False  # whether the model sees its rows standardised
+    probable: bool = False  # whether its scores are log-odds, or logarithms of probabilities, as they come
 
 
 @known
@@ -52,6 +57,11 @@ TARGETS = {
     "multiclass": "numbers of classes: 0, 1, ...",
     "regression": "finite numbers",
 }
+
+
+def bare(model: Any) -> Any:
+    """A model without what it wears."""
+    return model.model if isinstance(model, Standardised) else model
 
 
 def possible(targets: Any, task: str, n_outputs: int) -> bool:
@@ -82,49 +92,64 @@ class Online:
 
     def __init__(self, learner: "Planner", task: str, setting: Setting, model: Any = None) -> None:
         self.learner, self.task, self.setting = learner, task, setting
-        self._positive = needs_positive(learner.plan(task).kernel)
+        plan = learner.plan(task)
+        self._positive = needs_positive(plan.kernel)
+        self.probable = plan.probable
+        self._raw_dtype = np.dtype(np.float64) if plan.standardise else setting.dtype
         self.model = self._fresh() if model is None else model
-        self._one: Callable[[Any, float], Scores | None] | None = None
+        self._one: Callable[[Any, float], Scores] | None = None
         self._one_model: Any = None
 
     def _fresh(self) -> Any:
-        kernel, build = self.learner.plan(self.task)
+        kernel, build, standardise, _ = self.learner.plan(self.task)
         if has_rule(kernel):
             nothing = np.zeros((0, self.setting.n_features), self.setting.dtype)
-            return Waiting(Dense(nothing), np.zeros(0), np.zeros(0), None)
-        return build(kernel, self.setting)
+            model: Any = Waiting(Dense(nothing), np.zeros(0), np.zeros(0), None)
+        else:
+            model = build(kernel, self.setting)
+        return Standardised(scaler(self.setting.n_features), model) if standardise else model
 
     def prepare(self, rows: Any) -> None:
         """Compile, or load from the cache, what rows of this layout need; learns nothing."""
-        block = self._block(rows[:0])
-        model = self.model
+        block, model = self._block(rows[:0]), self.model
+        if isinstance(model, Standardised):
+            as_it_stands(model.scaler, block, self.setting.dtype)
+            block, model = standardised(model.scaler, block, np.zeros(0), self.setting.dtype), model.model
         if isinstance(model, Waiting):
-            kernel, build = self.learner.plan(self.task)
+            kernel, build, *_ = self.learner.plan(self.task)
             model = build(kernel._replace(gamma=1.0), self.setting)
         driving.prepare(model, block, np.zeros((0, self.setting.n_outputs)))
 
     @property
     def rows_learned(self) -> int:
         """Number of rows learned so far."""
-        held = isinstance(self.model, Waiting)
-        return len(self.model.targets) if held else int(self.model.clock[0])
+        model = bare(self.model)
+        return len(model.targets) if isinstance(model, Waiting) else int(model.clock[0])
 
     def learn(self, rows: Any, targets: Any, importance: Any = None) -> Scores:
         """Learn rows one after the other; returns the scores (n, K) that each had before it was learned."""
         block, targets, importance = self._pack(rows, targets, importance)
         scores = np.zeros((row_count(block), self.setting.n_outputs))
-        first = 0
-        while first < len(scores) and isinstance(self.model, Waiting):
-            first = self._hold(block, first, targets, importance, scores)
-        if first < len(scores):
-            self.model = driving.learn(self.model, block, first, targets, importance, scores)
+        self.model = self._learned(self.model, block, targets, importance, scores)
         return scores
+
+    def _learned(self, model: Any, block: Block, targets: Scores, importance: Scores, scores: Scores) -> Any:
+        """The model after these rows; writes the scores that they had before."""
+        if isinstance(model, Standardised):
+            block = standardised(model.scaler, block, importance, self.setting.dtype)
+            return model._replace(model=self._learned(model.model, block, targets, importance, scores))
+        first = 0
+        while first < len(scores) and isinstance(model, Waiting):
+            model, first = self._hold(model, block, first, targets, importance, scores)
+        return driving.learn(model, block, first, targets, importance, scores) if first < len(scores) else model
 
     def score(self, rows: Any) -> Scores:
         """Scores (n, K); changes nothing."""
-        block = self._block(rows)
+        block, model = self._block(rows), self.model
         scores = np.zeros((row_count(block), self.setting.n_outputs))
-        model = self.model.model if isinstance(self.model, Waiting) else self.model
+        if isinstance(model, Standardised):
+            block, model = as_it_stands(model.scaler, block, self.setting.dtype), model.model
+        model = model.model if isinstance(model, Waiting) else model
         if model is not None:
             driving.score(model, block, scores)
         return scores
@@ -132,29 +157,26 @@ class Online:
     def learn_one(self, x: Any, y: float) -> Scores:
         """Learn one row of numbers; returns its scores (K,) from before. The array is reused by the next call."""
         if self._one is None or self._one_model is not self.model:
-            if type(self.model) not in driving.LOOPS:
+            if type(bare(self.model)) not in driving.LOOPS:
                 return self.learn(np.asarray(x)[None], np.array([y]))[0]
             self._one, self._one_model = self._one_row(self.model), self.model
-        scores = self._one(x, y)
-        if scores is None:  # no room: the slow path makes some
-            return self.learn(np.asarray(x)[None], np.array([y]))[0]
-        return scores
+        return self._one(x, y)
 
-    def _one_row(self, model: Any) -> Callable[[Any, float], Scores | None]:
+    def _one_row(self, model: Any) -> Callable[[Any, float], Scores]:
         """A function that learns one row through machine code bound to arrays of its own: no type analysis per call.
 
-        It returns the scores from before, or None when the model has no room for the row.
+        It returns the scores from before.
         """
         setting, task, positive = self.setting, self.task, self._positive
-        values, scores = np.zeros((1, setting.n_features), setting.dtype), np.zeros((1, setting.n_outputs))
-        block, target, importance = Dense(values), np.zeros(1), np.ones(1)
+        values, scores = np.zeros((1, setting.n_features), self._raw_dtype), np.zeros((1, setting.n_outputs))
+        target, importance = np.zeros(1), np.ones(1)
         row, own_scores, width = values[0], scores[0], setting.n_features
-        usable = all_finite.bind(row)
+        usable: Callable[[Any], bool] = all_finite.bind(row) if setting.missing == "error" else lambda _: True
         labels = frozenset({-1.0, 1.0} if task == "binary" else range(setting.n_outputs))
         fine: Callable[[float], bool] = isfinite if task == "regression" else labels.__contains__
-        run = driving.LOOPS[type(model)][0].bind(model, block, 0, target, importance, scores)
+        run = self._step(model, Dense(values), target, importance, scores)
 
-        def learn_one(x: Any, y: float) -> Scores | None:
+        def learn_one(x: Any, y: float) -> Scores:
             if len(x) != width:  # or a single number would be spread over the row
                 raise ValueError(f"A row must be of width {width}; this one has {len(x)} numbers.")
             row[:] = x
@@ -165,9 +187,32 @@ class Online:
             if not fine(y):
                 raise ValueError(f"A target must be {TARGETS[task]}.")
             target[0] = y
-            return own_scores if run(model, block, 0, target, importance, scores) else None
+            run()
+            return own_scores
 
         return learn_one
+
+    def _step(self, model: Any, block: Dense, target: Scores, importance: Scores, scores: Scores) -> Callable[[], None]:
+        """A function that learns the row that stands in the block."""
+        if isinstance(model, Standardised):
+            seen = Dense(np.zeros(block.values.shape, self.setting.dtype))
+            place = scaling.learn.bind(model.scaler, block, importance, seen)
+            inner = self._step(model.model, seen, target, importance, scores)
+
+            def both() -> None:
+                place(model.scaler, block, importance, seen)
+                inner()
+
+            return both
+        run = driving.LOOPS[type(model)][0].bind(model, block, 0, target, importance, scores)
+
+        def step() -> None:
+            if not run(model, block, 0, target, importance, scores):  # no room: the slow path makes some
+                other = driving.learn(model, block, 0, target, importance, scores)
+                worn = isinstance(self.model, Standardised)
+                self.model = self.model._replace(model=other) if worn else other
+
+        return step
 
     def _pack(self, rows: Any, targets: Any, importance: Any) -> tuple[Block, Scores, Scores]:
         block = self._block(rows)
@@ -184,21 +229,22 @@ class Online:
 
     def _block(self, rows: Any) -> Block:
         rows = rows if hasattr(rows, "shape") else np.asarray(rows)
-        block = pack(rows, self.setting.dtype)
+        block = pack(rows, self._raw_dtype)
         numbers = block[0]
         width = block.width if isinstance(block, rows_module.Csr) else (numbers.shape[1] if numbers.ndim == 2 else -1)
         if width != self.setting.n_features:
             raise ValueError(f"Rows must be of width {self.setting.n_features}; the shape given is {rows.shape}.")
-        if not np.isfinite(numbers).all():
-            kind = np.dtype(self.setting.dtype).name
+        if self.setting.missing == "error" and not np.isfinite(numbers).all():
+            kind = self._raw_dtype.name
             raise ValueError(f"Rows must be finite numbers within the range of {kind}; one is NaN or too large.")
         if self._positive and numbers.size and numbers.min() < 0:
             raise ValueError(NEGATIVE)
         return block
 
-    def _hold(self, block: Block, first: int, targets: Scores, importance: Scores, scores: Scores) -> int:
-        """Learn and hold rows until the width is settled the next time; returns the row to go on from."""
-        held: Waiting = self.model
+    def _hold(
+        self, held: Waiting, block: Block, first: int, targets: Scores, importance: Scores, scores: Scores
+    ) -> tuple[Any, int]:
+        """Learn and hold rows until the width is settled the next time; the model and the row to go on from."""
         count = len(held.targets)
         due = 1 << count.bit_length()  # the next power of two
         last = min(len(targets), first + due - count)
@@ -213,12 +259,11 @@ class Online:
             np.concatenate([held.importance, own[1]]),
             model,
         )
-        self.model = self._settled(held) if len(held.targets) == due else held
-        return last
+        return (self._settled(held) if len(held.targets) == due else held), last
 
     def _settled(self, held: Waiting) -> Any:
         """The width that the rows held give, and a fresh model that has learned them; final when there are enough."""
-        kernel, build = self.learner.plan(self.task)
+        kernel, build, *_ = self.learner.plan(self.task)
         scores = np.zeros((len(held.targets), self.setting.n_outputs))
         model = build(settle(kernel, unpack(held.block)), self.setting)
         model = driving.learn(model, held.block, 0, held.targets, held.importance, scores)

@@ -35,6 +35,14 @@ class Csr(NamedTuple):
 Block = Dense | Csr
 
 
+class Stretched(NamedTuple):
+    """The rows of a block, each column times its factor, and everything times a common one."""
+
+    block: Any
+    factors: Any  # (d,)
+    common: Any
+
+
 @verb
 def row_count(block: Any) -> int:
     """Number of rows."""
@@ -80,6 +88,17 @@ def _(block: Csr, i: int, p: int) -> Any:
     return np.int64(block.indices[p]), block.data[p]
 
 
+@extent.of(Stretched)
+def _(block: Stretched, i: int) -> Any:
+    return extent(block.block, i)
+
+
+@entry.of(Stretched)
+def _(block: Stretched, i: int, p: int) -> Any:
+    j, x = entry(block.block, i, p)
+    return j, block.common * block.factors[j] * x
+
+
 @compiled
 def square_norm(block: Any, i: int) -> Any:
     """Sum of the squares of row i, in float64 and in the order of the columns."""
@@ -106,18 +125,31 @@ def project_row(block: Any, i: int, matrix: Any, n: int, out: Any) -> None:
     """out[:n] = x_i . matrix[:, :n], always added up column by column, so the bits depend on the row alone."""
     first, last = extent(block, i)
     whole = last - (last - first) % 4
-    for k in range(n):
-        out[k] = 0
+    if whole == first:
+        for k in range(n):
+            out[k] = 0
     for p in range(first, whole, 4):
         j0, x0 = entry(block, i, p)
         j1, x1 = entry(block, i, p + 1)
         j2, x2 = entry(block, i, p + 2)
         j3, x3 = entry(block, i, p + 3)
         m0, m1, m2, m3 = row(matrix, j0), row(matrix, j1), row(matrix, j2), row(matrix, j3)
+        if p == first:
+            zero = out.dtype.type(0)
+            for k in range(n):
+                out[k] = zero + x0 * m0[k] + x1 * m1[k] + x2 * m2[k] + x3 * m3[k]
+        else:
+            for k in range(n):
+                out[k] = out[k] + x0 * m0[k] + x1 * m1[k] + x2 * m2[k] + x3 * m3[k]
+    if last - whole >= 2:
+        j0, x0 = entry(block, i, whole)
+        j1, x1 = entry(block, i, whole + 1)
+        m0, m1 = row(matrix, j0), row(matrix, j1)
         for k in range(n):
-            out[k] = out[k] + x0 * m0[k] + x1 * m1[k] + x2 * m2[k] + x3 * m3[k]
-    for p in range(whole, last):
-        j, x = entry(block, i, p)
+            out[k] = out[k] + x0 * m0[k] + x1 * m1[k]
+        whole += 2
+    if whole < last:
+        j, x = entry(block, i, whole)
         m = row(matrix, j)
         for k in range(n):
             out[k] = out[k] + x * m[k]

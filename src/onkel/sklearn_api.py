@@ -29,9 +29,10 @@ from onkel.maps.drawing import DRAWS, draw_map
 from onkel.maps.lifting import features_of
 from onkel.maps.nystroem import Nystroem, measures, nystroem
 from onkel.online import Online
-from onkel.recipes import Learner, fogd
+from onkel.recipes import Learner, auto
 from onkel.recipes.common import positive
 from onkel.recipes.learner import DTYPES
+from onkel.relevance import relevance
 from onkel.rows import Dense, is_sparse, pack
 from onkel.snapshot import SnapshotError
 from onkel.stored import load_model, save_model
@@ -62,9 +63,9 @@ class _KernelEstimator(BaseEstimator):
         return tags
 
     def _begin(self, task: str, n_outputs: int) -> None:
-        learner = fogd() if self.learner is None else self.learner
+        learner = auto() if self.learner is None else self.learner
         if not isinstance(learner, Learner):
-            raise TypeError(f"learner must be made by a recipe, such as onkel.fogd(), not {type(learner).__name__}.")
+            raise TypeError(f"learner must be made by a recipe, such as onkel.auto(), not {type(learner).__name__}.")
         seed = _seed(self.random_state)
         self.online_ = learner.start(self.n_features_in_, task, n_outputs, self.dtype, seed)
 
@@ -83,6 +84,13 @@ class _KernelEstimator(BaseEstimator):
         """Write the model to a file (a zip of arrays and a JSON header, no pickle)."""
         self._check_fitted()
         save_model(path, self.online_, self._content())
+
+    def relevance(self) -> dict[str, float]:
+        """The learned width of each feature by its name, for learners that learn widths; 0: it does not matter."""
+        self._check_fitted()
+        found = relevance(self.online_.model)
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return dict(zip(map(str, names), found.tolist(), strict=True))
 
     def _content(self) -> dict[str, Any]:
         names = getattr(self, "feature_names_in_", None)
@@ -114,14 +122,15 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
 
     Parameters
     ----------
-    learner : what a recipe returns, for example ``fogd(n_frequencies=100)``; None stands for ``fogd()``.
+    learner : what a recipe returns, for example ``fogd(n_frequencies=100)``; None stands for ``auto()``,
+        which needs no tuning.
     dtype : "float32" or "float64", of the model.
     epochs : passes of `fit` over its rows; `partial_fit` makes one.
     random_state : seed of everything random; the same seed gives the same model.
 
     >>> import numpy as np
     >>> X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]] * 50), np.array([0, 0, 1, 1] * 50)
-    >>> model = KernelClassifier(fogd(n_frequencies=50, gamma=2.0)).fit(X, y)
+    >>> model = KernelClassifier().fit(X, y)
     >>> model.predict([[0.1, 0.0], [0.9, 0.1]]).tolist()
     [0, 1]
     """
@@ -166,8 +175,8 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
         return self._learn(X, labels, self._weights(sample_weight, X))
 
     def _open(self, classes: NDArray[Any]) -> None:
-        self.classes_, self.calibration_ = classes, calibration()
         self._begin(task_of(classes), outputs(classes))
+        self.classes_, self.calibration_ = classes, calibration(self.online_.probable)
 
     def _learn(self, X: Any, y: Any, weights: Any) -> NDArray[np.float64]:
         targets = encode(np.asarray(y), self.classes_)
@@ -204,7 +213,8 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities (n, classes): sigmoid or softmax of the scores times a slope.
 
-        The slope is learned online from the scores that rows had before they were learned, for every loss.
+        The slope is learned online from the scores that rows had before they were learned, for every loss; it is 1
+        where scores are logarithms of probabilities as they come, as those of `auto` are.
         """
         self._check_fitted()
         scores = self.online_.score(self._rows(X))
@@ -227,8 +237,8 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
     """A regressor that learns row by row with any of the recipes. Parameters as for `KernelClassifier`.
 
     >>> import numpy as np
-    >>> X = np.linspace(0.0, 1.0, 200)[:, None]
-    >>> model = KernelRegressor(fogd(n_frequencies=50, sigma=0.2, epsilon=0.0), epochs=20).fit(X, X[:, 0] ** 2)
+    >>> X = np.random.default_rng(0).uniform(size=(500, 1))
+    >>> model = KernelRegressor().fit(X, X[:, 0] ** 2)
     >>> bool(abs(model.predict([[0.5]])[0] - 0.25) < 0.05)
     True
     """

@@ -129,6 +129,23 @@ def move_scaled(gain: float, slope: float, features: Any, weights: Any, memory: 
 
 
 @compiled
+def stride(step: Any, gain: float, slope: float, memory: Any, j: int) -> float:
+    """How far one parameter of a map moves against its slope, in the manner of the rule; changes memory[j].
+
+    Of a mini-batch the slopes are added up first: nothing moves until `gain` says that it is full.
+    """
+    if slope == 0.0:
+        return 0.0
+    if step.code == MINIBATCH:
+        memory[j] += slope
+        return 0.0
+    if step.code == ADAGRAD:
+        memory[j] += slope * slope
+        return gain * slope / np.sqrt(memory[j])
+    return gain * slope
+
+
+@compiled
 def gather(gain: float, slope: float, features: Any, weights: Any, memory: Any, n: int) -> None:
     c = weights.dtype.type(slope)
     for k in range(n):

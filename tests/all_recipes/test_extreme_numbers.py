@@ -85,7 +85,7 @@ def test_a_model_that_diverges_never_gives_a_score_that_is_no_number(name, dtype
 @each_recipe
 def test_a_model_that_has_seen_extreme_rows_can_be_saved(name, tmp_path):
     X, y = extreme_rows()
-    given = parameters(name, "binary")
+    X, given = X.astype(np.float32), parameters(name, "binary")
     online, unstopped = started(name, "binary", given, "float32"), started(name, "binary", given, "float32")
     expected = unstopped.learn(X, y)
     scores, _ = continued(online, X, y, "dense", 70, tmp_path / "model")
@@ -95,6 +95,7 @@ def test_a_model_that_has_seen_extreme_rows_can_be_saved(name, tmp_path):
 @each_recipe_with_a_rate
 def test_a_model_with_enormous_weights_can_be_saved(name, tmp_path):
     X, y = stream("regression")
+    X = X.astype(np.float32)
     online, unstopped = diverging(name, "float32"), diverging(name, "float32")
     expected = unstopped.learn(X, y)
     scores, _ = continued(online, X, y, "dense", 110, tmp_path / "model")

@@ -75,7 +75,7 @@ def spoken(err):
     return [line for line in err.splitlines() if line != COMPILING]
 
 
-def by_hand(task, order=slice(None), name="fogd", dtype="float32", seed=0, **params):
+def by_hand(task, order=slice(None), name="auto", dtype="float32", seed=0, **params):
     """Scores without the command line."""
     kind = {"text": "binary"}.get(task, task)
     online = make_learner(name, **params).start(N_FEATURES, kind, OUTPUTS[task], dtype, seed)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onkel import fogd, make_learner, prequential
+from onkel import auto, make_learner, prequential
 from onkel.recipes import RECIPES
 from onkel.streams import STREAMS
 from tests.cli.common import DATA, LABELS, N_FEATURES, N_ROWS, OUTPUT, OUTPUTS, PACK, TARGETS, X, by_hand, csv, libsvm
@@ -104,6 +104,9 @@ def test_parameters_reach_the_learner(scores, report):
     assert (found["budget"], found["gamma"], found["loss"], found["eta"]) == (30, 0.5, "logistic", None)
 
 
+FOGD = ("--learner", "fogd")
+
+
 @pytest.mark.parametrize(
     ("setting", "expected"),
     [
@@ -117,12 +120,12 @@ def test_parameters_reach_the_learner(scores, report):
     ],
 )
 def test_values_are_numbers_words_or_text(scores, setting, expected):
-    assert np.array_equal(scores("binary.libsvm", "--set", setting), by_hand("binary", **expected))
+    assert np.array_equal(scores("binary.libsvm", *FOGD, "--set", setting), by_hand("binary", name="fogd", **expected))
 
 
 def test_the_last_of_two_values_counts(scores):
-    found = scores("binary.libsvm", "--set", "gamma=0.5", "--set", "gamma=2")
-    assert np.array_equal(found, by_hand("binary", gamma=2))
+    found = scores("binary.libsvm", *FOGD, "--set", "gamma=0.5", "--set", "gamma=2")
+    assert np.array_equal(found, by_hand("binary", name="fogd", gamma=2))
 
 
 TASKS = [
@@ -225,7 +228,7 @@ def test_scores_do_not_depend_on_the_rows_read_at_a_time(scores, source, block):
 
 def test_whole_blocks_can_be_predicted_before_they_are_learned(scores):
     found = scores("binary.libsvm", "--evaluate", "blocks", "--block", 40)
-    online, expected = fogd().start(N_FEATURES), []
+    online, expected = auto().start(N_FEATURES), []
     for start in range(0, N_ROWS, 40):
         here = slice(start, start + 40)
         expected.append(online.score(X[here]))
@@ -239,7 +242,7 @@ def test_labels_can_be_delayed(scores, delay):
     expected = []
     blocks = [(X, TARGETS["binary"])]
     prequential(
-        fogd().start(N_FEATURES), blocks, mode="delayed", delay=delay, watch=lambda _, __, s: expected.append(s)
+        auto().start(N_FEATURES), blocks, mode="delayed", delay=delay, watch=lambda _, __, s: expected.append(s)
     )
     assert np.array_equal(found, expected[0])
 
@@ -248,7 +251,7 @@ def test_labels_can_be_delayed(scores, delay):
 def test_other_rows_are_predicted_by_the_final_model(report, task):
     Path("test.libsvm").write_text(libsvm(LABELS[task][:99], X[:99]))
     found = report(f"{task}.libsvm", "--test", "test.libsvm")["test"]
-    online = fogd().start(N_FEATURES, task, OUTPUTS[task])
+    online = auto().start(N_FEATURES, task, OUTPUTS[task])
     online.learn(X, TARGETS[task])
     outputs, targets = online.score(X[:99]), TARGETS[task][:99]
     assert found["rows"] == 99

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onkel import KernelClassifier, fogd
+from onkel import KernelClassifier
 from onkel.recipes import RECIPES
 from onkel.snapshot import same
 from onkel.stored import load_model
@@ -22,7 +22,7 @@ def test_the_report_has_everything(report, task):
     found = report(f"{task}.libsvm")
     more = {"mse", "rmse", "mae"} if task == "regression" else {"mistakes", "mistake_rate", "log_loss", "recall"}
     assert found.keys() >= KEYS | more
-    assert (found["learner"], found["rows"], found["rows_learned"]) == ("fogd", N_ROWS, N_ROWS)
+    assert (found["learner"], found["rows"], found["rows_learned"]) == ("auto", N_ROWS, N_ROWS)
     assert found["rows_per_second"] == pytest.approx(N_ROWS / found["seconds"])
     assert [point["rows"] for point in found["curve"]] == [100, 200, 300]
     assert all(point.keys() == {"rows", "error", "window_error"} for point in found["curve"])
@@ -124,6 +124,6 @@ def test_going_on_from_standard_input(onkel_run, scores, standard_input):
 
 
 def test_a_classifier_that_was_saved_in_python_can_go_on(scores):
-    model = KernelClassifier(fogd()).fit(X[:170], LABELS["binary"][:170])
+    model = KernelClassifier().fit(X[:170], LABELS["binary"][:170])
     model.save("model.onkel")
     assert np.array_equal(scores("second.libsvm", "--resume", "model.onkel"), by_hand("binary")[170:])

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onkel import fogd
+from onkel import auto
 from onkel.streams import concatenate, open_stream
 from tests.cli.common import DATA, N_ROWS, OUTPUT, by_hand, spoken
 
@@ -44,7 +44,7 @@ def test_the_command_takes_rows_from_a_pipe(folder):
     ("arguments", "name"),
     [
         (["nowhere.libsvm"], "nowhere.libsvm"),
-        (["huge.libsvm"], "huge.libsvm"),
+        (["huge.libsvm", "--learner", "fogd"], "huge.libsvm"),
         (["binary.libsvm", "--set", "sigma=abc"], "sigma"),
         (["binary.libsvm", "--save", "nowhere/model"], "nowhere"),
     ],
@@ -132,5 +132,5 @@ def test_there_is_no_progress_line_without_a_terminal(folder):
 
 def test_the_built_in_stream_of_the_command_is_that_of_the_library(scores):
     block = concatenate(open_stream("rings", rows=200, seed=0))
-    expected = fogd().start(2).learn(block.rows, block.labels)
+    expected = auto().start(2).learn(block.rows, block.labels)
     assert np.array_equal(scores("rings", "--limit", 200), expected)

@@ -1,6 +1,7 @@
 """Naive twins: slow, obvious reference implementations, written beside the papers."""
 
 from tests.naive import maps
+from tests.naive.auto import auto
 from tests.naive.bogd import bogd
 from tests.naive.bogd_pp import bogd_pp
 from tests.naive.bpa_nn import bpa_nn
@@ -11,8 +12,11 @@ from tests.naive.bsgd_p import bsgd_p
 from tests.naive.bsgd_r import bsgd_r
 from tests.naive.budget_perceptron import budget_perceptron
 from tests.naive.common import Trace
+from tests.naive.dual_sgd import dual_sgd
+from tests.naive.fkl import fkl
 from tests.naive.fogd import fogd
 from tests.naive.forgetron import forgetron
+from tests.naive.multi_rrf import multi_rrf
 from tests.naive.nogd import nogd
 from tests.naive.norma import norma
 from tests.naive.ogd import ogd
@@ -23,10 +27,13 @@ from tests.naive.projectron import projectron
 from tests.naive.projectron_pp import projectron_pp
 from tests.naive.rbp import rbp
 from tests.naive.rks import rks
+from tests.naive.rrf import rrf
+from tests.naive.spectral import spectral_mixture
 from tests.naive.tvm import tvm
 
 __all__ = [
     "Trace",
+    "auto",
     "bogd",
     "bogd_pp",
     "bpa_nn",
@@ -36,9 +43,12 @@ __all__ = [
     "bsgd_p",
     "bsgd_r",
     "budget_perceptron",
+    "dual_sgd",
+    "fkl",
     "fogd",
     "forgetron",
     "maps",
+    "multi_rrf",
     "nogd",
     "norma",
     "ogd",
@@ -49,5 +59,7 @@ __all__ = [
     "projectron_pp",
     "rbp",
     "rks",
+    "rrf",
+    "spectral_mixture",
     "tvm",
 ]

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onkel import FeatureMapTransformer, KernelClassifier, KernelRegressor, bpa_p, fogd, ogd, one_vs_rest
+from onkel import FeatureMapTransformer, KernelClassifier, KernelRegressor, auto, bpa_p, fogd, ogd, one_vs_rest
 from onkel.recipes import RECIPES
 from onkel.snapshot import same
 from tests.sklearn_api.common import (
@@ -109,14 +109,14 @@ def test_an_unknown_parameter_of_the_learner_is_named():
         KernelClassifier(fogd()).set_params(learner__budget=9)
 
 
-def test_without_a_learner_it_is_fogd():
-    plain, explicit = (KernelClassifier(learner).fit(X, TARGETS["binary"]) for learner in (None, fogd()))
+def test_without_a_learner_it_is_auto():
+    plain, explicit = (KernelClassifier(learner).fit(X, TARGETS["binary"]) for learner in (None, auto()))
     assert_same_model(plain, explicit)
 
 
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
 def test_a_learner_that_no_recipe_made_is_refused(Estimator):
-    with pytest.raises(TypeError, match=r"^learner must be made by a recipe, such as onkel\.fogd\(\), not str\.$"):
+    with pytest.raises(TypeError, match=r"^learner must be made by a recipe, such as onkel\.auto\(\), not str\.$"):
         Estimator("fogd").fit(X, TARGETS["binary"])
 
 

@@ -29,7 +29,8 @@ def fitted(learner, rows=ROWS, labels=LABELS, Estimator=KernelClassifier):
 
 
 MODELS = ("linear", "phase", "hadamard", "chi2", "expansion", "several", "margin", "tube", "nystroem", "fading",
-          "neighbours", "span", "merging", "side by side", "held", "held compressed", "held classes")  # fmt: skip
+          "neighbours", "span", "merging", "side by side", "learned", "learned phase", "spectrum", "committee",
+          "hybrid", "standardised", "readouts", "exact readout", "held", "held compressed", "held classes")  # fmt: skip
 
 
 def load_damaged(data, path, original):

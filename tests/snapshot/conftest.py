@@ -4,7 +4,24 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from onkel import KernelRegressor, bpa_nn, bpa_p, bsgd_m, fogd, forgetron, nogd, norma, ogd, one_vs_rest, rks
+from onkel import (
+    KernelRegressor,
+    auto,
+    bpa_nn,
+    bpa_p,
+    bsgd_m,
+    dual_sgd,
+    fkl,
+    fogd,
+    forgetron,
+    multi_rrf,
+    nogd,
+    norma,
+    ogd,
+    one_vs_rest,
+    rks,
+    rrf,
+)
 from tests.snapshot.common import LABELS, ROWS, fitted
 
 
@@ -32,6 +49,14 @@ def models(tmp_path_factory):
         "span": fitted(bpa_p(budget=5, gamma=0.5)),
         "merging": fitted(bsgd_m(budget=5, gamma=0.5)),
         "side by side": fitted(one_vs_rest(forgetron(budget=5, gamma=0.5)), ROWS, np.arange(60) % 3),
+        "learned": fitted(rrf(n_frequencies=4, standardise=False)),
+        "learned phase": fitted(fkl(n_frequencies=4, batch=10)),
+        "spectrum": fitted(rrf(n_frequencies=4, kernel="mixture", n_components=2, standardise=False)),
+        "committee": fitted(multi_rrf(n_frequencies=4, starts=(0.5, 1.0), standardise=False)),
+        "hybrid": fitted(dual_sgd(budget=5, merge=2, n_frequencies=4, gamma=0.5)),
+        "standardised": fitted(ogd(gamma=0.5, standardise=True)),
+        "readouts": fitted(auto(n_frequencies=4)),
+        "exact readout": fitted(auto(n_frequencies=4), Estimator=KernelRegressor),
         "held": fitted(fogd(n_frequencies=4), ROWS[:5], LABELS[:5]),
         "held compressed": fitted(fogd(n_frequencies=4), csr_matrix(ROWS[:5]), LABELS[:5]),
         "held classes": fitted(fogd(n_frequencies=4), ROWS[:6], np.arange(6) % 3),

@@ -137,8 +137,8 @@ def test_given_features_set_the_width(write):
     [
         ("1 64:1\n", None, True),
         ("1 65:1\n", None, False),
-        ("1 " + " ".join(f"{index}:1" for index in range(1, 26)) + "\n", 100, False),
-        ("1 " + " ".join(f"{index}:1" for index in range(1, 27)) + "\n", 100, True),
+        ("1 " + " ".join(f"{index}:1" for index in range(1, 16)) + "\n", 100, False),
+        ("1 " + " ".join(f"{index}:1" for index in range(1, 17)) + "\n", 100, True),
     ],
 )
 def test_few_features_or_well_filled_rows_come_as_arrays(write, text, n_features, is_dense):

@@ -35,7 +35,7 @@ def add_to(commands: Any) -> None:
     )  # fmt: skip
     add = command.add_argument
     add("data", nargs="?", metavar="DATA", help="LIBSVM or CSV file, '-', a built-in stream, or nothing")
-    add("--learner", default=None, metavar="NAME", help=f"one of {', '.join(sorted(RECIPES))} (default fogd)")
+    add("--learner", default=None, metavar="NAME", help=f"one of {', '.join(sorted(RECIPES))} (default auto)")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the learner; repeatable")
     add("--task", default="auto", choices=["auto", *TASKS], help="what the labels are (default: by looking at them)")
     add("--order", metavar="FILE", help="file of 0-based row numbers: the order in which to learn the rows")
@@ -131,7 +131,7 @@ def _resumed(options: argparse.Namespace) -> tuple[Online | None, Any]:
 
 
 def _start(options: argparse.Namespace, feed: Feed) -> Online:
-    learner: Learner = make_learner(options.learner or "fogd", **parse_settings(options.set))
+    learner: Learner = make_learner(options.learner or "auto", **parse_settings(options.set))
     return learner.start(feed.n_features, feed.task, feed.n_outputs, options.dtype or "float32", options.seed)
 
 

@@ -9,9 +9,12 @@ from scipy import sparse
 
 from onkel.budgets.appending import Handover, Unbounded
 from onkel.dispatch import EntryPoint
-from onkel.learners import expansion, linear
+from onkel.learners import expansion, hybrid, linear, mixed
+from onkel.learners.committee import Committee, combined
 from onkel.learners.expansion import Expansion
+from onkel.learners.hybrid import Hybrid
 from onkel.learners.linear import Linear
+from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest, signs
 from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.rows import Block, Csr, pack, row_count, unpack
@@ -20,6 +23,8 @@ from onkel.support import enlarged
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
     Linear: (linear.learn, linear.score),
     Expansion: (expansion.learn, expansion.score),
+    Mixed: (mixed.learn, mixed.score),
+    Hybrid: (hybrid.learn, hybrid.score),
 }
 
 
@@ -28,7 +33,7 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
 
     It is the same model, changed in place, unless it had to grow or to become another one.
     """
-    if isinstance(model, OneVsRest):
+    if isinstance(model, OneVsRest | Committee):
         return learn_each(model, block, first, targets, importance, scores)
     done, n = first, row_count(block)
     while done < n:
@@ -38,36 +43,48 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
     return model
 
 
-def learn_each(model: OneVsRest, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> OneVsRest:
-    """Learn the rows class by class: no part knows of the others, so each can have the whole block at once."""
-    parts, own = [], np.zeros((row_count(block), 1))
+def learn_each(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Any:
+    """Learn the rows part by part: no part knows of the others, so each can have the whole block at once."""
+    parts, own = [], rooms(model, scores)
     for k, part in enumerate(model.parts):
-        parts.append(learn(part, block, first, signs(targets, k), importance, own))
-        scores[first:, k] = own[first:, 0]
+        wanted = signs(targets, k) if isinstance(model, OneVsRest) else targets
+        parts.append(learn(part, block, first, wanted, importance, own[k]))
+    scores[first:] = together(model, own)[first:]
     model.clock[0] += row_count(block) - first
     return model._replace(parts=tuple(parts))
 
 
+def rooms(model: Any, scores: Any) -> Any:
+    """Arrays for the scores of each part."""
+    return np.zeros((len(model.parts), len(scores), 1 if isinstance(model, OneVsRest) else scores.shape[1]))
+
+
+def together(model: Any, own: Any) -> Any:
+    """The scores of a model from those of its parts (R, n, K)."""
+    return own[:, :, 0].T if isinstance(model, OneVsRest) else combined(model.votes, own)
+
+
 def score(model: Any, block: Any, scores: Any) -> None:
     """Write the scores of all rows; changes nothing else."""
-    if isinstance(model, OneVsRest):
-        own = np.zeros((row_count(block), 1))
-        for k, part in enumerate(model.parts):
-            score(part, block, own)
-            scores[:, k] = own[:, 0]
+    if isinstance(model, OneVsRest | Committee):
+        own = rooms(model, scores)
+        for part, room in zip(model.parts, own, strict=True):
+            score(part, block, room)
+        scores[:] = together(model, own)
     else:
         LOOPS[type(model)][1](answering(model), block, scores)
 
 
 def answering(model: Any) -> Any:
     """A model without what only learning needs: one compiled `score` then serves all budgets, losses and steps."""
-    return model._replace(loss=None, step=None, **({"budget": None} if isinstance(model, Expansion) else {}))
+    unused = {name: None for name in ("loss", "step", "budget") if hasattr(model, name)}
+    return model._replace(**unused)
 
 
 def prepare(model: Any, block: Any, scores: Any) -> None:
     """Compile what learning rows like these will need, later stages included."""
-    if isinstance(model, OneVsRest):
-        return prepare(model.parts[0], block, np.zeros((0, 1)))
+    if isinstance(model, OneVsRest | Committee):
+        return prepare(model.parts[0], block, rooms(model, scores)[0])
     learn_rows, score_rows = LOOPS[type(model)]
     nothing = np.zeros(0)
     learn_rows.bind(model, block, 0, nothing, nothing, scores)

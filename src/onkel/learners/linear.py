@@ -7,7 +7,7 @@ import numpy as np
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, entry_point, known
 from onkel.losses import adapt, suffer
-from onkel.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
+from onkel.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
 from onkel.rows import dot, row_count
 from onkel.steps import has_memory, move, pace
 from onkel.support import finite, forget
@@ -48,7 +48,8 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
         for r in range(count):
             i = start + r
             predict(model, row(features, r), row(scores, i))
-            update(model, row(features, r), targets[i], importance[i], row(scores, i), slopes)
+            room = row(work, r)
+            update(model, block, i, row(features, r), targets[i], importance[i], row(scores, i), slopes, room)
     keep(own)
     return n
 
@@ -85,7 +86,10 @@ def predict(model: Any, features: Any, scores: Any) -> None:
 
 
 @compiled
-def update(model: Any, features: Any, target: float, importance: float, scores: Any, slopes: Any) -> None:
+def update(
+    model: Any, block: Any, i: int, features: Any, target: float, importance: float,
+    scores: Any, slopes: Any, room: Any,
+) -> None:  # fmt: skip
     """One gradient step from the scores of the row; changes model."""
     loss = importance * suffer(model.loss, target, scores, slopes)
     for k in range(slopes.shape[0]):
@@ -93,8 +97,10 @@ def update(model: Any, features: Any, target: float, importance: float, scores: 
     model.clock[0] += 1
     norm = feature_norm(model.feature_map, features)
     shrink, gain = pace(model.step, model.clock[0], loss, slopes, norm)
-    forget(model.scale, shrink, model.weights, model.weights.shape[1])
     common = factor(model.feature_map)
+    now = model.scale[0] * common
+    retune(model.feature_map, block, i, model.clock[0], now, slopes, model.weights, features, room)
+    forget(model.scale, shrink, model.weights, model.weights.shape[1])
     for k in range(slopes.shape[0]):
         step, weights = gain / model.scale[0], row(model.weights, k)
         move(model.step, step, common * slopes[k], features, weights, row(model.memory, k))

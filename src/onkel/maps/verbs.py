@@ -37,3 +37,19 @@ def factor(feature_map: Any) -> float:
 @verb
 def feature_norm(feature_map: Any, features: Any) -> float:
     """|z|^2 of a lifted row, the common factor included."""
+
+
+def fixed(
+    feature_map: Any, block: Any, i: int, t: int, common: float, slopes: Any, weights: Any, features: Any, room: Any
+) -> None:
+    """How maps that do not learn are retuned: not at all."""
+
+
+@verb(default=fixed)
+def retune(
+    feature_map: Any, block: Any, i: int, t: int, common: float, slopes: Any, weights: Any, features: Any, room: Any
+) -> None:
+    """Step a map that learns against the slope of the loss of row i in round t, with the weights from before.
+
+    `common` is the factor of all weights; `room` is what `lift` left in its work space. Changes feature_map and room.
+    """

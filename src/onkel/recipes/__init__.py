@@ -2,19 +2,23 @@
 
 from onkel.recipes.budgeted_gradient import bogd, bogd_pp
 from onkel.recipes.budgeted_pa import bpa_nn, bpa_p, bpa_s
+from onkel.recipes.dual import dual_sgd
 from onkel.recipes.features import fogd, nogd, rks
 from onkel.recipes.forgetting import budget_perceptron, forgetron, rbp
 from onkel.recipes.gradient import norma, ogd
+from onkel.recipes.learned import fkl, multi_rrf, rrf
 from onkel.recipes.learner import RECIPES, Learner, make_learner, recipe
 from onkel.recipes.pegasos import bsgd_m, bsgd_p, bsgd_r
 from onkel.recipes.perceptrons import passive_aggressive, perceptron
 from onkel.recipes.projecting import projectron, projectron_pp
 from onkel.recipes.prototypes import tvm
 from onkel.recipes.reductions import one_vs_rest
+from onkel.recipes.tuning_free import auto
 
 __all__ = [
     "RECIPES",
     "Learner",
+    "auto",
     "bogd",
     "bogd_pp",
     "bpa_nn",
@@ -24,9 +28,12 @@ __all__ = [
     "bsgd_p",
     "bsgd_r",
     "budget_perceptron",
+    "dual_sgd",
+    "fkl",
     "fogd",
     "forgetron",
     "make_learner",
+    "multi_rrf",
     "nogd",
     "norma",
     "ogd",
@@ -38,5 +45,6 @@ __all__ = [
     "rbp",
     "recipe",
     "rks",
+    "rrf",
     "tvm",
 ]

@@ -7,11 +7,13 @@ from typing import Any, overload
 
 import numpy as np
 
+from onkel.kernels import needs_positive
 from onkel.online import Online, Plan, Setting
 
 TASKS = ("binary", "multiclass", "regression")
 DTYPES = ("float32", "float64")
 INNER = "learner"  # the parameter by which a recipe takes another one
+WORN = "standardise"  # the parameter that every recipe has besides its own
 RECIPES: dict[str, Callable[..., "Learner"]] = {}
 _tasks: dict[str, tuple[str, ...]] = {}
 
@@ -61,17 +63,37 @@ class Learner:
             raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}.")
         if task not in self.tasks:
             raise ValueError(_unfit(self.name, task))
-        return self._compose(task, **self._params)
+        own = {key: value for key, value in self._params.items() if key != WORN}
+        plan, worn = self._compose(task, **own), self._params[WORN]
+        if not isinstance(worn, bool):
+            raise ValueError(f"{WORN} must be True or False, not {worn!r}.")
+        if worn and needs_positive(plan.kernel):
+            raise ValueError(f"{WORN}=True makes features negative, and the additive chi2 kernel needs features >= 0.")
+        return plan._replace(standardise=plan.standardise or worn)
 
     def start(
-        self, n_features: int, task: str = "binary", n_outputs: int = 1, dtype: Any = "float32", seed: int = 0
+        self,
+        n_features: int,
+        task: str = "binary",
+        n_outputs: int = 1,
+        dtype: Any = "float32",
+        seed: int = 0,
+        missing: str = "error",
     ) -> Online:
-        """Begin on a stream of rows with that many features. Several classes need `n_outputs` = their number."""
+        """Begin on a stream of rows with that many features. Several classes need `n_outputs` = their number.
+
+        ``missing="mean"`` takes a NaN for the mean of its column, and an infinite number for a very large one; it needs
+        a learner that standardises its rows.
+        """
         if str(dtype) not in DTYPES and getattr(dtype, "__name__", None) not in DTYPES:
             raise ValueError(f"dtype must be float32 or float64, not {dtype!r}.")
         if (n_outputs > 1) != (task == "multiclass"):
             raise ValueError("n_outputs is the number of classes for task='multiclass', and 1 otherwise.")
-        return Online(self, task, Setting(int(n_features), int(n_outputs), np.dtype(dtype), int(seed)))
+        if missing not in ("error", "mean"):
+            raise ValueError(f"missing must be error or mean, not {missing!r}.")
+        if missing == "mean" and not self.plan(task).standardise:
+            raise ValueError(f"missing='mean' needs a learner with {WORN}=True.")
+        return Online(self, task, Setting(int(n_features), int(n_outputs), np.dtype(dtype), int(seed), missing))
 
     def __sklearn_clone__(self) -> "Learner":
         return Learner(self._compose, dict(self._params))
@@ -83,7 +105,7 @@ class Learner:
         return hash(repr(self))
 
     def __repr__(self) -> str:
-        defaults = parameters(self._compose)
+        defaults = parameters(self.name)
         changed = [f"{k}={v!r}" for k, v in self._params.items() if repr(v) != repr(defaults[k])]
         return f"{self.name}({', '.join(changed)})"
 
@@ -95,24 +117,29 @@ def _remade(name: str, params: dict[str, Any]) -> Learner:
     return RECIPES[name](**params)
 
 
-def parameters(compose: Composer) -> dict[str, Any]:
+def parameters(name: str) -> dict[str, Any]:
     """The parameters of a recipe with their defaults."""
-    return {p.name: p.default for p in list(inspect.signature(compose).parameters.values())[1:]}
+    return {p.name: p.default for p in inspect.signature(RECIPES[name]).parameters.values()}
 
 
 @overload
 def recipe(compose: Composer) -> Callable[..., Learner]: ...
 @overload
-def recipe(compose: None = None, *, tasks: tuple[str, ...]) -> Callable[[Composer], Callable[..., Learner]]: ...
-def recipe(compose: Composer | None = None, *, tasks: tuple[str, ...] = TASKS) -> Any:
+def recipe(
+    compose: None = None, *, tasks: tuple[str, ...] = ..., standardise: bool = ...
+) -> Callable[[Composer], Callable[..., Learner]]: ...
+def recipe(compose: Composer | None = None, *, tasks: tuple[str, ...] = TASKS, standardise: bool = False) -> Any:
     """Turn ``compose(task, parameters) -> Plan`` into a public function of the parameters that returns a learner.
 
-    ``@recipe(tasks=("binary",))`` says that it is made for these tasks alone.
+    ``@recipe(tasks=("binary",))`` says that it is made for these tasks alone. Every recipe has the parameter
+    `standardise` besides: whether rows are standardised as they come; the one given here is its default.
     """
+    worn = inspect.Parameter(WORN, inspect.Parameter.KEYWORD_ONLY, default=standardise, annotation=bool)
 
     def public(composer: Composer) -> Callable[..., Learner]:
         signature = inspect.signature(composer)
-        shown = signature.replace(parameters=list(signature.parameters.values())[1:], return_annotation=Learner)
+        _, *own = signature.parameters.values()
+        shown = signature.replace(parameters=[*own, worn], return_annotation=Learner)
 
         @wraps(composer)
         def make(*args: Any, **kwargs: Any) -> Learner:

@@ -26,13 +26,13 @@ def one_vs_rest(task: str, learner: Any = "bpa_p") -> Plan:
 
     References: rifkin2004
     """
-    kernel, build = inner(learner).plan("binary")
+    plan = inner(learner).plan("binary")
     if task == "binary":
-        return Plan(kernel, build)
+        return plan
 
     def build_all(settled: Any, setting: Setting) -> Any:
         one = setting._replace(n_outputs=1)
         seeds = [derive(setting.seed, k) for k in range(setting.n_outputs)]
-        return side_by_side(tuple(build(settled, one._replace(seed=seed)) for seed in seeds))
+        return side_by_side(tuple(plan.build(settled, one._replace(seed=seed)) for seed in seeds))
 
-    return Plan(kernel, build_all)
+    return Plan(plan.kernel, build_all, plan.standardise)

@@ -13,6 +13,7 @@ from onkel.streams.scan import ODD_LINE, TEXT_DONE, Columns, Progress, scan
 CHUNK_BYTES = 2**20
 LONGEST_LINE = 2**26  # bytes; without a bound, a binary file without line ends would fill the memory
 SHORTEST_ENTRY = 4  # bytes, as in " 1:1"
+FEW_ZEROS = 0.15  # share of cells that are not zero beyond which rows are dense: centred where they are standardised
 FEW_FEATURES = 64  # up to here, arrays are faster than CSR matrices even when most of their cells are zero
 
 
@@ -30,7 +31,7 @@ class LibsvmFile:
         Rows per block; the last block may be shorter.
     dense
         Whether the rows come as an array rather than as a CSR matrix. By default they do when there are at most 64
-        features, or when the first block holds more than a quarter of its cells.
+        features, or when the first block holds more than 15 % of its cells.
 
     Examples
     --------
@@ -111,7 +112,7 @@ def _some_features(n_features: int, name: str) -> int:
 
 def _better_dense(block: Block) -> bool:
     n_rows, n_features = block.rows.shape
-    return bool(n_features <= FEW_FEATURES or stored(block.rows).size * 4 > n_rows * n_features)
+    return bool(n_features <= FEW_FEATURES or stored(block.rows).size > FEW_ZEROS * n_rows * n_features)
 
 
 def _whole_lines(read: Callable[[int], bytes], name: str) -> Iterator[bytes]:

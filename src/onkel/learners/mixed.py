@@ -1,0 +1,127 @@
+"""Several readouts of one learned map, mixed by how well they have predicted."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.borrow import borrowed, keep, row
+from onkel.dispatch import compiled, entry_point, known
+from onkel.losses import soften
+from onkel.maps.tuned import descend, lift_row, remember, unit_of
+from onkel.readouts.exact import look, pull_exact, size, solve
+from onkel.readouts.heads import improve, pull, read
+from onkel.readouts.mixing import settle
+from onkel.readouts.outcomes import answer, judge
+from onkel.rows import row_count, square_norm
+from onkel.support import finite
+
+
+@known
+class Mixed(NamedTuple):
+    """A learned map, its readouts, and the mixture of their answers."""
+
+    feature_map: Any
+    outcome: Any
+    heads: Any
+    exact: Any  # one more readout, solved rather than stepped
+    share: float
+    log_shares: Any  # (H,), that of `exact` last
+    clock: Any  # (1,): rows learned
+
+
+def mixed(feature_map: Any, outcome: Any, heads: Any, exact: Any, share: float) -> Mixed:
+    """A learner that knows nothing yet."""
+    experts = len(heads.rates) + (1 if size(exact) else 0)
+    return Mixed(feature_map, outcome, heads, exact, share, np.zeros(experts), np.zeros(1, np.int64))
+
+
+class Desk(NamedTuple):
+    """Room for the numbers of one row."""
+
+    phases: Any  # (D,)
+    gradient: Any
+    direction: Any
+    features: Any  # (2 D,)
+    step: Any
+    shares: Any  # (H,)
+    merits: Any
+    scores: Any  # (H, K)
+    likely: Any
+    slopes: Any
+    own: Any  # (m,), of the exact readout
+    gain: Any
+
+
+@compiled
+def desk(model: Any) -> Any:
+    """Uninitialised arrays for the numbers of one row."""
+    real, n = model.feature_map.frequencies.dtype, model.feature_map.frequencies.shape[1]
+    experts, shape = model.log_shares.shape[0], (model.log_shares.shape[0], model.heads.bias.shape[1])
+    m = size(model.exact)
+    return Desk(
+        np.empty(n, real), np.empty(n, real), np.empty(n, real), np.empty(2 * n, real), np.empty(2 * n, real),
+        np.empty(experts), np.empty(experts), np.empty(shape), np.empty(shape), np.empty(shape),
+        np.empty(m), np.empty(m),
+    )  # fmt: skip
+
+
+@entry_point
+def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> int:
+    """Learn the rows from `first` on, writing the scores each had before; returns the number of rows done."""
+    model, block = borrowed(model), borrowed(block)
+    targets, importance, scores = borrowed(targets), borrowed(importance), borrowed(scores)
+    own = desk(model)
+    work = borrowed(own)
+    for i in range(first, row_count(block)):
+        square = square_norm(block, i)
+        unit = unit_of(model.feature_map, square)
+        predict(model, block, i, unit, work, row(scores, i))
+        model.clock[0] += 1
+        if importance[i] > 0.0:
+            update(model, block, i, unit, targets[i], importance[i], work)
+            remember(model.feature_map, square)
+    keep(own)
+    return row_count(block)
+
+
+@entry_point
+def score(model: Any, block: Any, scores: Any) -> None:
+    """Write the scores of all rows; changes nothing else."""
+    model, block, scores = borrowed(model), borrowed(block), borrowed(scores)
+    own = desk(model)
+    work = borrowed(own)
+    for i in range(row_count(block)):
+        predict(model, block, i, unit_of(model.feature_map, square_norm(block, i)), work, row(scores, i))
+    keep(own)
+
+
+@compiled
+def predict(model: Any, block: Any, i: int, unit: float, work: Any, scores: Any) -> None:
+    lift_row(model.feature_map, block, i, unit, work.phases, work.features)
+    read(model.heads, block, i, work.features, work.scores)
+    look(model.exact, block, i, unit, work.features, work.own, work.scores)
+    soften(model.log_shares, work.shares)
+    answer(model.outcome, work.shares, work.scores, work.likely, scores)
+    for k in range(scores.shape[0]):
+        scores[k] = finite(scores[k])
+
+
+@compiled
+def update(model: Any, block: Any, i: int, unit: float, target: float, importance: float, work: Any) -> None:
+    """Reward the readouts, then step them and the map by the slopes of their losses; changes model."""
+    last, slopes = model.log_shares.shape[0] - 1, work.slopes
+    judge(model.outcome, target, work.shares, work.scores, work.likely, slopes, work.merits)
+    error = slopes[last, 0]
+    for h in range(last + 1):
+        work.merits[h] *= importance
+        for k in range(slopes.shape[1]):
+            slopes[h, k] *= importance
+    settle(model.log_shares, work.merits, model.share)
+    work.gradient[:] = 0
+    steep = pull(model.heads, work.shares, slopes, work.features, work.gradient)
+    pull_exact(model.exact, work.shares[last] * slopes[last, 0], work.features, work.gradient)
+    if steep or size(model.exact) > 0:
+        solve(model.exact, error, importance, work.own, work.gain)
+        curvature = importance * model.outcome.curvature
+        improve(model.heads, block, i, unit, curvature, slopes, work.features, work.step)
+        descend(model.feature_map, block, i, unit, work.gradient, work.direction)

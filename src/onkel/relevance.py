@@ -1,0 +1,57 @@
+"""How much each feature counts for a model that learns the widths of its kernel."""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onkel.learners.committee import Committee
+from onkel.learners.linear import Linear
+from onkel.learners.mixed import Mixed
+from onkel.maps.learned import Learned, LearnedPhase
+from onkel.maps.spectral import Spectral
+from onkel.maps.tuned import Tuned
+from onkel.scaling import Standardised
+
+Numbers = NDArray[np.float64]
+
+
+def relevance(model: Any) -> Numbers:
+    """The learned width per feature: the spread of its frequencies, so that 0 means that it does not matter.
+
+    Widths are those of the rows that the model sees: of standardised ones they can be compared with each other.
+    """
+    if isinstance(model, Standardised):
+        return relevance(model.model)
+    if isinstance(model, Committee):
+        return np.asarray(np.mean([relevance(part) for part in model.parts], axis=0))
+    if isinstance(model, Linear | Mixed):
+        return spread(model.feature_map)
+    return spread(model)
+
+
+@singledispatch
+def spread(feature_map: Any) -> Numbers:
+    """Root mean square of the frequencies of each feature, in units of their noise."""
+    raise ValueError("Only learners that learn the widths of their kernel know the relevance of features.")
+
+
+@spread.register(Learned)
+@spread.register(LearnedPhase)
+def _(feature_map: Any) -> Numbers:
+    return np.exp(feature_map.widths.logs)
+
+
+@spread.register
+def _(feature_map: Spectral) -> Numbers:
+    squares = np.exp(2.0 * feature_map.logs) + feature_map.means**2
+    return np.asarray(np.sqrt(feature_map.shares @ squares))
+
+
+@spread.register
+def _(feature_map: Tuned) -> Numbers:
+    total, count = feature_map.lengths
+    unit = feature_map.start / np.sqrt(total / count) if count else feature_map.start
+    drawn = np.pi * np.sqrt(np.mean(np.square(feature_map.frequencies, dtype=np.float64), axis=1))
+    return np.asarray(unit * np.exp(feature_map.log_widths) * drawn)

@@ -1,0 +1,223 @@
+"""Standardisation of a stream as it comes: each row by the statistics of the rows before it.
+
+Dense rows are centred and divided by their deviation, x' = q((x - mean) / sd); of compressed rows only the stored
+numbers are looked at, x' = q(x / rms), so zeros stay zeros. q is the identity for |v| <= 2 and sign(v) (2 +
+ln(|v| - 1)) beyond, at most 20: linear in the bulk, logarithmic in the tails. A constant column gives 0.
+
+Statistics are Welford's, of numbers clipped to 3 deviations once more than 10 were seen. One absurd number among the
+first would spoil them for ever, so windows of 16, 32, 64, ... unclipped numbers run beside them; when a window shows a
+hundredth of their variance or less, its statistics take their place and the next window is short again.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.borrow import borrowed, row
+from onkel.dispatch import compiled, entry_point, known, verb
+from onkel.rows import Csr, Dense, row_count
+
+BULK, FARTHEST = 2.0, 20.0  # where the squashing begins, and the largest number that comes out
+WINSOR = 3.0  # deviations to which a number is clipped before it is counted ...
+TRUSTED = 10.0  # ... once there are more numbers than this
+GUARD = 100.0  # times the variance of a window: the statistics are taken for spoilt
+WINDOW = 16.0  # length of the first window
+FLAT = 1e-12  # a deviation below this share of the mean is rounding
+HUGE = 1e100  # what an infinite number counts as
+
+
+@known
+class Scaler(NamedTuple):
+    """Running statistics of each feature, and those of its window; counts are float64 to stay in vector registers."""
+
+    count: Any  # (d,)
+    mean: Any
+    moment: Any  # sum of squared deviations (compressed rows: of squares)
+    window_count: Any
+    window_mean: Any
+    window_moment: Any
+    window_length: Any
+
+
+@known
+class Standardised(NamedTuple):
+    """A model that sees its rows standardised."""
+
+    scaler: Scaler
+    model: Any
+
+
+def scaler(n_features: int) -> Scaler:
+    """Statistics of nothing yet."""
+    zeros = [np.zeros(n_features) for _ in range(6)]
+    return Scaler._make([*zeros, np.full(n_features, WINDOW)])
+
+
+def standardised(state: Scaler, block: Any, importance: Any, dtype: Any) -> Any:
+    """The rows of a float64 block by the statistics of the rows before each; changes state.
+
+    A row of weight 0 is standardised but not counted in.
+    """
+    out = _room(block, dtype)
+    learn(state, block, importance, out)
+    return out
+
+
+def as_it_stands(state: Scaler, block: Any, dtype: Any) -> Any:
+    """The rows of a float64 block by the statistics of all rows learned so far; changes nothing."""
+    out = _room(block, dtype)
+    apply(state, block, out)
+    return out
+
+
+def _room(block: Any, dtype: Any) -> Any:
+    if isinstance(block, Dense):
+        return Dense(np.empty(block.values.shape, dtype))
+    return Csr(np.empty(len(block.data), dtype), block.indices, block.indptr, block.width)
+
+
+@verb
+def place(block: Any, i: int, state: Any, out: Any) -> None:
+    """Write row i, standardised, into the block `out`."""
+
+
+@verb
+def observe(block: Any, i: int, state: Any) -> None:
+    """Count row i in; changes state."""
+
+
+@entry_point
+def learn(state: Any, block: Any, importance: Any, out: Any) -> None:
+    """Standardise row after row, counting each in once it is written."""
+    state, block, importance, out = borrowed(state), borrowed(block), borrowed(importance), borrowed(out)
+    for i in range(row_count(block)):
+        place(block, i, state, out)
+        if importance[i] > 0.0:
+            observe(block, i, state)
+
+
+@entry_point
+def apply(state: Any, block: Any, out: Any) -> None:
+    """Standardise all rows by the same statistics."""
+    state, block, out = borrowed(state), borrowed(block), borrowed(out)
+    for i in range(row_count(block)):
+        place(block, i, state, out)
+
+
+@compiled
+def squashed(v: float) -> float:
+    """q(v); 0 for NaN."""
+    size = abs(v)
+    if size <= BULK:
+        return v
+    if not size > BULK:
+        return 0.0
+    far = min(BULK + np.log(size - 1.0), FARTHEST)
+    return far if v > 0.0 else -far
+
+
+@compiled
+def bounded(x: float) -> float:
+    """The same number, or the largest that counts; NaN stays."""
+    return min(max(x, -HUGE), HUGE) if x == x else x
+
+
+@place.of(Dense)
+def _(block: Dense, i: int, state: Any, out: Any) -> None:
+    place_dense(row(block.values, i), state.count, state.mean, state.moment, row(out.values, i))
+
+
+@compiled(heavy=True)
+def place_dense(x: Any, count: Any, mean: Any, moment: Any, out: Any) -> None:
+    real, far = out.dtype.type, False
+    for j in range(x.shape[0]):
+        deviation = np.sqrt(moment[j] / count[j])
+        v = (x[j] - mean[j]) / deviation
+        out[j] = v if count[j] >= 2.0 and deviation > FLAT * abs(mean[j]) else 0.0
+        far = far | (not abs(out[j]) <= BULK)
+    if far:
+        for j in range(x.shape[0]):
+            if not abs(out[j]) <= BULK:
+                deviation = np.sqrt(moment[j] / count[j])
+                out[j] = real(squashed((bounded(x[j]) - mean[j]) / deviation))
+
+
+@place.of(Csr)
+def _(block: Csr, i: int, state: Any, out: Any) -> None:
+    for p in range(block.indptr[i], block.indptr[i + 1]):
+        j, x = block.indices[p], bounded(block.data[p])
+        count, moment = state.count[j], state.moment[j]
+        if count == 0.0:
+            v = np.sign(x)
+        else:
+            v = x / np.sqrt(moment / count) if moment > 0.0 else 0.0
+        out.data[p] = squashed(v)
+
+
+@observe.of(Dense)
+def _(block: Dense, i: int, state: Any) -> None:
+    x = row(block.values, i)
+    count_in(x, state.count, state.mean, state.moment)
+    if watch(x, state.window_count, state.window_mean, state.window_moment, state.window_length):
+        for j in range(x.shape[0]):
+            if state.window_count[j] == state.window_length[j]:
+                turn_window(state, j)
+
+
+@compiled(heavy=True)
+def count_in(x: Any, count: Any, mean: Any, moment: Any) -> None:
+    """Welford's update of each feature, of numbers clipped to a few deviations."""
+    for j in range(x.shape[0]):
+        seen = x[j] == x[j]
+        n = count[j] + 1.0
+        apart = min(max(x[j], -HUGE), HUGE) - mean[j]
+        limit = WINSOR * np.sqrt(moment[j] / count[j])
+        clipped = n > TRUSTED and moment[j] > 0.0
+        apart = min(max(apart, -limit), limit) if clipped else apart
+        step = apart / n
+        count[j] = n if seen else count[j]
+        mean[j] = mean[j] + step if seen else mean[j]
+        moment[j] = moment[j] + apart * (apart - step) if seen else moment[j]
+
+
+@compiled(heavy=True)
+def watch(x: Any, count: Any, mean: Any, moment: Any, length: Any) -> bool:
+    """Welford's update of each window; whether one is full."""
+    full = False
+    for j in range(x.shape[0]):
+        seen = x[j] == x[j]
+        n = count[j] + 1.0
+        apart = min(max(x[j], -HUGE), HUGE) - mean[j]
+        step = apart / n
+        count[j] = n if seen else count[j]
+        mean[j] = mean[j] + step if seen else mean[j]
+        moment[j] = moment[j] + apart * (apart - step) if seen else moment[j]
+        full = full | (count[j] == length[j])
+    return full
+
+
+@observe.of(Csr)
+def _(block: Csr, i: int, state: Any) -> None:
+    for p in range(block.indptr[i], block.indptr[i + 1]):
+        j, x = block.indices[p], bounded(block.data[p])
+        if x == x:
+            n, moment, square = state.count[j] + 1.0, state.moment[j], x * x
+            if n > TRUSTED and moment > 0.0:
+                square = min(square, WINSOR * WINSOR * moment / (n - 1.0))
+            state.count[j], state.moment[j] = n, moment + square
+            state.window_count[j] += 1.0
+            state.window_moment[j] += x * x
+            if state.window_count[j] == state.window_length[j]:
+                turn_window(state, j)
+
+
+@compiled
+def turn_window(state: Any, j: int) -> None:
+    """Begin the next window of a feature; the full one replaces statistics that it shows to be spoilt."""
+    count, moment = state.window_count[j], state.window_moment[j]
+    variance = moment / count
+    spoilt = variance > 0.0 and state.moment[j] / state.count[j] > GUARD * variance
+    if spoilt:
+        state.count[j], state.mean[j], state.moment[j] = count, state.window_mean[j], moment
+    state.window_length[j] = WINDOW if spoilt else 2.0 * state.window_length[j]
+    state.window_count[j] = state.window_mean[j] = state.window_moment[j] = 0.0
