@@ -222,6 +222,23 @@ RECIPE_TABLE = {
         draws=True,
         any_kernel=False,
     ),
+    "ik_ogd": Row(
+        parameters=by_task(*[{"t": 7, "psi": 4, "sample": 16}] * 3),
+        defaults={"eta": by_task(3.5, 3.5, 0.7), "loss": by_task("hinge", "hinge", "squared")},
+        variations=[
+            (task, {"partition": partition, "t": 7, "psi": 6, "sample": 20, "loss": loss, "eta": 0.4, "lam": 0.1})
+            for task, loss in LOSSES
+            for partition in ("cells", "trees")
+        ]
+        + [
+            ("binary", {"t": 7, "psi": 4, "sample": 16, "metric": "cityblock", "scale": "none", "eta": 0.5}),
+            ("binary", {"partition": "trees", "t": 7, "psi": 9, "sample": 16, "max_depth": 2}),
+            ("binary", {"t": 7, "psi": 50, "sample": 33}),  # more rows than the first samples have
+        ],
+        constant_memory=True,
+        draws=True,
+        any_kernel=False,
+    ),
     "auto": Row(
         parameters=by_task(*[{"n_frequencies": 6}] * 3),
         defaults={},

@@ -14,10 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from onkel import kernels
+from onkel.maps.growing import cells, trees
 from onkel.online import bare
 from onkel.recipes import Learner, make_learner
+from onkel.recipes.isolation import METRICS
 from tests import naive
 from tests.naive import maps
+from tests.naive.ik_ogd import leaves, nearest_cells
 from tests.naive.scaling import standardised
 from tests.recipe_table import N_ROWS, RECIPE_TABLE, TASKS
 
@@ -60,6 +63,7 @@ def laid_out(X: np.ndarray, layout: str, dtype: Any = np.float64) -> Any:
 # ---- recipes and their twins ----
 
 NOT_OF_TWINS = ("kernel", "gamma", "sigma", "n_frequencies", "draw", "n_components", "standardise")
+OF_PARTITIONS = ("partition", "psi", "metric", "max_depth", "choose", "over")
 
 
 def radians(half_turns: Any) -> np.ndarray:
@@ -118,7 +122,7 @@ def flat(given: dict[str, Any]) -> dict[str, Any]:
 
 def twin_parameters(name: str, task: str, learner: Any, basis: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a learner as its twin takes them besides its basis: no kernel, no size of a map, no None."""
-    known = {*NOT_OF_TWINS, *basis, *({"start"} if "starts" in basis else {})}
+    known = {*NOT_OF_TWINS, *OF_PARTITIONS, *basis, *({"start"} if "starts" in basis else {})}
     given = {key: value for key, value in flat(learner.get_params()).items() if key not in known}
     if not signature(getattr(naive, name)).parameters.keys() & {"step", "rest"}:
         given.pop("step", None)  # such twins take constant steps
@@ -147,13 +151,25 @@ def twin_of(name: str, task: str, online: Any, X: np.ndarray, y: np.ndarray, lay
     """The trace of the twin of a model that has been started but has learned nothing yet."""
     model = bare(online.model)
     rows = X if model is online.model else standardised(X, layout)
-    twin, basis = basis_of(name, model, flat(online.learner.get_params()))
+    twin, basis = basis_of(name, model, flat(online.learner.get_params()), online.setting)
     given = twin_parameters(name, task, online.learner, basis)
     return twin(rows, y, task, TASKS[task], **basis, **given, **chances(twin, model))
 
 
-def basis_of(name: str, model: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def partitions_of(rows: np.ndarray, given: dict[str, Any], setting: Any) -> Callable[[Any], list[int]]:
+    """The slow twin of the partitions that a model makes of these rows."""
+    t, psi, typed = given["t"], given["psi"], rows.astype(setting.dtype)
+    if given["partition"] == "trees":
+        return leaves(*trees(typed, t, psi, given["max_depth"], setting.dtype, setting.seed)[:6])
+    metric = METRICS[given["metric"]]
+    made = cells(typed, t, psi, metric, setting.dtype, setting.seed)
+    return nearest_cells(made.points.T.astype(np.float64), made.members, metric)
+
+
+def basis_of(name: str, model: Any, given: dict[str, Any], setting: Any) -> tuple[Any, dict[str, Any]]:
     """The twin of a model, and what it begins with: its kernel, or what the model drew."""
+    if name == "ik_ogd":
+        return naive.ik_ogd, {"fit": lambda rows: partitions_of(rows, given, setting)}
     if name == "auto":
         return naive.auto, {"noise": radians(model.feature_map.frequencies)}
     if name == "multi_rrf":
@@ -227,6 +243,8 @@ def state_of(model: Any) -> dict[str, Any]:
             "log_shares": model.log_shares - max(model.log_shares),
         }
         return {**readouts, **widths, **exact}
+    if hasattr(model, "partitions"):
+        return {"square_sum": np.sum(np.square(model.scale[0] * model.weights, dtype=np.float64))}
     if hasattr(model, "parts"):
         states = enumerate(map(state_of, model.parts))
         return {f"{entry} of {k}": value for k, state in states for entry, value in state.items()}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from onkel.recipes import fkl as fkl
     from onkel.recipes import fogd as fogd
     from onkel.recipes import forgetron as forgetron
+    from onkel.recipes import ik_ogd as ik_ogd
     from onkel.recipes import make_learner as make_learner
     from onkel.recipes import multi_rrf as multi_rrf
     from onkel.recipes import nogd as nogd
@@ -51,7 +52,7 @@ _HOMES = {
     "kernels": ["additive_chi2", "cauchy", "gaussian", "laplacian", "linear", "polynomial"],
     "recipes": [
         "Learner", "auto", "bogd", "bogd_pp", "bpa_nn", "bpa_p", "bpa_s", "bsgd_m", "bsgd_p", "bsgd_r",
-        "budget_perceptron", "dual_sgd", "fkl", "fogd", "forgetron", "make_learner", "multi_rrf", "nogd",
+        "budget_perceptron", "dual_sgd", "fkl", "fogd", "forgetron", "ik_ogd", "make_learner", "multi_rrf", "nogd",
         "norma", "ogd", "one_vs_rest", "passive_aggressive", "perceptron", "projectron", "projectron_pp", "rbp",
         "recipe", "rks", "rrf", "tvm",
     ],

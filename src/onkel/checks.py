@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from onkel.budgets.appending import Handover, Unbounded
 from onkel.budgets.choices import Oldest
@@ -17,21 +18,27 @@ from onkel.learners import driving
 from onkel.learners.committee import Committee
 from onkel.learners.expansion import Expansion
 from onkel.learners.hybrid import Hybrid
+from onkel.learners.indexed import Indexed
 from onkel.learners.linear import Linear
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.maps.hadamard import Hadamard
+from onkel.maps.isolation import Cells, SparseCells, Trees, cell_count
 from onkel.maps.nystroem import Nystroem
-from onkel.online import Online, Waiting, possible
+from onkel.online import Online, Waiting, possible, stand_in
 from onkel.rows import Csr, Dense
 from onkel.scaling import Standardised, scaler
 from onkel.steps import has_memory
 from onkel.support import Support
-from onkel.widths import has_rule
+from onkel.widths import awaited, has_rule
 
 FREE: dict[type, tuple[str, ...]] = {  # arrays whose last axis may be longer or shorter than in a fresh model
     Support: ("points", "sizes", "coef", "born"),
     Nystroem: ("projection",),
     Linear: ("weights", "memory"),
+    Indexed: ("weights",),
+    Trees: ("columns", "feature", "threshold", "child", "cell"),
+    Cells: ("points", "sizes", "members"),
+    SparseCells: ("columns", "starts", "owners", "values", "sizes", "members"),
 }
 
 
@@ -51,7 +58,15 @@ def bare_problem(model: Any, fresh: Online) -> str:
     ruled = has_rule(kernel)
     if isinstance(model, Waiting):
         return held_problem(model, fresh) if ruled else "it waits for a width that is given"
-    return misfit(model, build(kernel._replace(gamma=1.0) if ruled else kernel, fresh.setting), ruled)
+    layout = sparse.csr_matrix((0, 0)) if made_of_compressed_rows(model) else np.zeros((0, 0))
+    return misfit(model, build(stand_in(kernel, layout, fresh.setting) if ruled else kernel, fresh.setting), ruled)
+
+
+def made_of_compressed_rows(model: Any) -> bool:
+    """Whether a model has partitions that were made from compressed rows."""
+    parts = getattr(model, "parts", None)
+    one = parts[0] if isinstance(parts, tuple) and parts else model
+    return isinstance(getattr(one, "partitions", None), SparseCells)
 
 
 def misfit(model: Any, first: Any, ruled: bool) -> str:
@@ -88,7 +103,11 @@ def stages(model: Any) -> list[Any]:
 def held_problem(held: Waiting, fresh: Online) -> str:
     """What is wrong with rows that are held until the width of the kernel is settled."""
     block, setting, n = held.block, fresh.setting, len(held.targets)
-    plain = difference(held._replace(block=None, model=None), Waiting(None, np.zeros(n), np.zeros(n), None), False)
+    same_type = Waiting(None, np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(1, np.int64), None)
+    plain = difference(held._replace(block=None, model=None), same_type, False)
+    limit = awaited(fresh.learner.plan(fresh.task).kernel)
+    if not plain and not (n <= limit.size and n <= held.seen[0] < limit.over):
+        return f"{n} rows are held of {held.seen[0]}"
     if plain or not possible(held.targets, fresh.task, setting.n_outputs):
         return plain or "a target is not such as the task has"
     if isinstance(block, Dense):
@@ -165,6 +184,39 @@ def _(model: Expansion) -> str:
 @disagreement.register
 def _(model: Hybrid) -> str:
     return ragged(model.support)
+
+
+@disagreement.register
+def _(model: Indexed) -> str:
+    partitions, cells = model.partitions, model.weights.shape[1]
+    fits = rooted(partitions) if isinstance(partitions, Trees) else centred(partitions)
+    return "" if fits and cell_count(partitions) == cells else "its partitions point outside"
+
+
+def within(places: Any, count: int) -> bool:
+    """Whether all places are from 0 to count - 1, and there is at least one."""
+    return bool(places.size and places.min() >= 0 and places.max() < count)
+
+
+def rooted(trees: Trees) -> bool:
+    """Whether the arrays of trees fit together and point inside."""
+    columns, feature, threshold, child, cell, roots, _ = trees
+    nodes = len(child)
+    same = len(feature) == len(threshold) == len(cell) == nodes
+    # the second child of a node that is none of its own stands behind the first
+    ends = same and (child + (child != np.arange(nodes)) < nodes).all() and np.isinf(threshold).sum() == 0
+    return bool(ends and within(child, nodes) and within(roots, nodes) and within(feature, max(len(columns), 1)))
+
+
+def centred(cells: Any) -> bool:
+    """Whether the arrays of cells fit together and point inside."""
+    m = len(cells.sizes)
+    if isinstance(cells, Cells):
+        return within(cells.members, m) and cells.points.shape[1] == m
+    _, columns, starts, owners, values, _, members = cells
+    ordered = len(starts) == len(columns) + 1 and starts[0] == 0 and (np.diff(starts) >= 0).all()
+    inside = len(owners) == len(values) and (len(owners) == 0 or within(owners, m))
+    return bool(within(members, m) and ordered and inside and starts[-1] == len(values))
 
 
 def ragged(support: Support) -> str:

@@ -6,15 +6,17 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from onkel import rows as rows_module
 from onkel import scaling
 from onkel.dispatch import known
 from onkel.kernels import needs_positive
 from onkel.learners import driving
-from onkel.rows import Block, Dense, all_finite, join, pack, row_count, unpack
+from onkel.randomness import derive, keys
+from onkel.rows import Block, Dense, all_finite, is_sparse, join, pack, row_count, unpack
 from onkel.scaling import Standardised, as_it_stands, scaler, standardised
-from onkel.widths import FIRST_ROWS, has_rule, settle
+from onkel.widths import Sample, awaited, has_rule, settle
 
 Scores = NDArray[np.float64]
 
@@ -40,14 +42,16 @@ class Plan(NamedTuple):
 
 @known
 class Waiting(NamedTuple):
-    """A model whose kernel's width is not final: the first rows, and the model that their rule gives so far.
+    """A model that is not final, because a rule waits for rows: those held, and the model that they give so far.
 
-    The width is settled anew, and all rows held are learned again, at 1, 2, 4, ... rows.
+    It is settled anew, and all rows held are learned again, at 1, 2, 4, ... rows.
     """
 
     block: Any
     targets: Any
     importance: Any
+    numbers: Any  # of the rows held: their places in the stream
+    seen: Any  # (1,): rows of the stream so far
     model: Any  # None before the first row
 
 
@@ -62,6 +66,27 @@ TARGETS = {
 def bare(model: Any) -> Any:
     """A model without what it wears."""
     return model.model if isinstance(model, Standardised) else model
+
+
+def thinned(held: Waiting, size: int, setting: Setting) -> Waiting:
+    """At most `size` of the rows held, each row of the stream with the same chance, whatever the cut of the stream."""
+    if len(held.numbers) <= size:
+        return held
+    kept = np.sort(np.argsort(keys(derive(setting.seed, 7), held.numbers), kind="stable")[:size])
+    rows = pack(unpack(held.block)[kept], setting.dtype)
+    return held._replace(
+        block=rows, targets=held.targets[kept], importance=held.importance[kept], numbers=held.numbers[kept]
+    )
+
+
+def stand_in(kernel: Any, rows: Any, setting: Setting) -> Any:
+    """What a rule might give, for a model of which only the types count."""
+    if not isinstance(kernel, Sample):
+        return kernel._replace(gamma=1.0)
+    width = setting.n_features
+    return (
+        sparse.csr_matrix((1, width), dtype=setting.dtype) if is_sparse(rows) else np.zeros((1, width), setting.dtype)
+    )
 
 
 def possible(targets: Any, task: str, n_outputs: int) -> bool:
@@ -104,7 +129,9 @@ class Online:
         kernel, build, standardise, _ = self.learner.plan(self.task)
         if has_rule(kernel):
             nothing = np.zeros((0, self.setting.n_features), self.setting.dtype)
-            model: Any = Waiting(Dense(nothing), np.zeros(0), np.zeros(0), None)
+            model: Any = Waiting(
+                Dense(nothing), np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(1, np.int64), None
+            )
         else:
             model = build(kernel, self.setting)
         return Standardised(scaler(self.setting.n_features), model) if standardise else model
@@ -117,14 +144,14 @@ class Online:
             block, model = standardised(model.scaler, block, np.zeros(0), self.setting.dtype), model.model
         if isinstance(model, Waiting):
             kernel, build, *_ = self.learner.plan(self.task)
-            model = build(kernel._replace(gamma=1.0), self.setting)
+            model = build(stand_in(kernel, rows, self.setting), self.setting)
         driving.prepare(model, block, np.zeros((0, self.setting.n_outputs)))
 
     @property
     def rows_learned(self) -> int:
         """Number of rows learned so far."""
         model = bare(self.model)
-        return len(model.targets) if isinstance(model, Waiting) else int(model.clock[0])
+        return int(model.seen[0] if isinstance(model, Waiting) else model.clock[0])
 
     def learn(self, rows: Any, targets: Any, importance: Any = None) -> Scores:
         """Learn rows one after the other; returns the scores (n, K) that each had before it was learned."""
@@ -245,8 +272,9 @@ class Online:
         self, held: Waiting, block: Block, first: int, targets: Scores, importance: Scores, scores: Scores
     ) -> tuple[Any, int]:
         """Learn and hold rows until the width is settled the next time; the model and the row to go on from."""
-        count = len(held.targets)
-        due = 1 << count.bit_length()  # the next power of two
+        kernel, *_ = self.learner.plan(self.task)
+        count, limit = int(held.seen[0]), awaited(kernel)
+        due = min(1 << count.bit_length(), limit.over)  # the next power of two, and the end
         last = min(len(targets), first + due - count)
         part, here = pack(unpack(block)[first:last].copy(), self.setting.dtype), slice(first, last)
         own = targets[here].copy(), importance[here].copy()  # the caller may use its arrays again
@@ -257,17 +285,23 @@ class Online:
             join(held.block, part) if count else part,
             np.concatenate([held.targets, own[0]]),
             np.concatenate([held.importance, own[1]]),
+            np.concatenate([held.numbers, np.arange(count, count + last - first)]),
+            held.seen + (last - first),
             model,
         )
-        return (self._settled(held) if len(held.targets) == due else held), last
+        held = thinned(held, limit.size, self.setting)
+        return (self._settled(held, limit.over) if held.seen[0] == due else held), last
 
-    def _settled(self, held: Waiting) -> Any:
-        """The width that the rows held give, and a fresh model that has learned them; final when there are enough."""
+    def _settled(self, held: Waiting, over: int) -> Any:
+        """What the rows held give: a fresh model that has learned them; final when there are enough."""
         kernel, build, *_ = self.learner.plan(self.task)
         scores = np.zeros((len(held.targets), self.setting.n_outputs))
         model = build(settle(kernel, unpack(held.block)), self.setting)
         model = driving.learn(model, held.block, 0, held.targets, held.importance, scores)
-        return model if len(held.targets) >= FIRST_ROWS else held._replace(model=model)
+        if held.seen[0] < over:
+            return held._replace(model=model)
+        model.clock[:] = held.seen
+        return model
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_one": None, "_one_model": None}  # bound machine code stays in its process

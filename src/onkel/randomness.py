@@ -71,6 +71,11 @@ def normal_table(seed: int, rows: int, columns: int) -> NDArray[np.float64]:
     return table
 
 
+def keys(seed: int, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Random bits, each a function of (seed, number) alone."""
+    return _hash(generator(seed) + GOLDEN * (numbers.astype(np.uint64) + np.uint64(1)))
+
+
 def derive(seed: int, purpose: int) -> int:
     """A seed of its own for one of several purposes."""
     return int(_hash(generator(seed) + GOLDEN * np.array([purpose + 1], np.uint64))[0])

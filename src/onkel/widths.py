@@ -1,6 +1,6 @@
-"""Rules that choose the width of a kernel from the first rows of a stream."""
+"""Rules by which the first rows of a stream decide about a model: the width of its kernel, or its partitions."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,13 +10,25 @@ from onkel.rows import is_sparse
 FIRST_ROWS = 32  # a width rule looks at that many rows, a power of two, before the width is kept
 
 
+class Sample(NamedTuple):
+    """A model that is made from `size` rows, drawn with equal chances from the first `over` rows."""
+
+    size: int
+    over: int
+
+
 def has_rule(kernel: Any) -> bool:
-    """Whether the kernel still waits for rows."""
-    return isinstance(getattr(kernel, "gamma", None), str)
+    """Whether the kernel, or what stands in its place, still waits for rows."""
+    return isinstance(kernel, Sample) or isinstance(getattr(kernel, "gamma", None), str)
+
+
+def awaited(kernel: Any) -> Sample:
+    """The rows that it waits for: how many are kept, and of how many."""
+    return kernel if isinstance(kernel, Sample) else Sample(FIRST_ROWS, FIRST_ROWS)
 
 
 def settle(kernel: Any, rows: Any) -> Any:
-    """The kernel with its rule replaced by a number.
+    """The kernel with its rule replaced by a number; in place of a `Sample`, the rows themselves.
 
     ``"scale"``: gamma = 1 / (d v) with v the variance of all numbers (Laplacian: its root), as in scikit-learn.
     ``"median"``: sigma = the median distance between two rows.
@@ -25,6 +37,8 @@ def settle(kernel: Any, rows: Any) -> Any:
     >>> settle(gaussian(gamma="scale"), np.array([[0.0, 2.0], [2.0, 0.0]])).gamma
     0.5
     """
+    if isinstance(kernel, Sample):
+        return rows
     rule = _scale if kernel.gamma == "scale" else _median
     gamma = rule(kernel, rows) if rows.shape[0] else 0.0
     usable = np.isfinite(gamma) and gamma > 0.0

@@ -16,6 +16,7 @@ from tests.naive.dual_sgd import dual_sgd
 from tests.naive.fkl import fkl
 from tests.naive.fogd import fogd
 from tests.naive.forgetron import forgetron
+from tests.naive.ik_ogd import ik_ogd
 from tests.naive.multi_rrf import multi_rrf
 from tests.naive.nogd import nogd
 from tests.naive.norma import norma
@@ -47,6 +48,7 @@ __all__ = [
     "fkl",
     "fogd",
     "forgetron",
+    "ik_ogd",
     "maps",
     "multi_rrf",
     "nogd",

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from onkel import KernelClassifier
 from onkel.dispatch import known
@@ -21,6 +22,9 @@ class Leaf(NamedTuple):
 ROWS = np.random.default_rng(0).standard_normal((60, 3))
 
 
+WIDE = sparse.random(60, 5000, 0.002, "csr", random_state=0)
+
+
 LABELS = (np.sum(ROWS**2, axis=1) > 3).astype(int)
 
 
@@ -28,9 +32,12 @@ def fitted(learner, rows=ROWS, labels=LABELS, Estimator=KernelClassifier):
     return Estimator(learner).fit(rows, labels)
 
 
-MODELS = ("linear", "phase", "hadamard", "chi2", "expansion", "several", "margin", "tube", "nystroem", "fading",
-          "neighbours", "span", "merging", "side by side", "learned", "learned phase", "spectrum", "committee",
-          "hybrid", "standardised", "readouts", "exact readout", "held", "held compressed", "held classes")  # fmt: skip
+MODELS = (
+    "linear", "phase", "hadamard", "chi2", "expansion", "several", "margin", "tube", "nystroem", "fading",
+    "neighbours", "span", "merging", "side by side", "learned", "learned phase", "spectrum", "committee", "hybrid",
+    "cells", "trees", "wide cells", "sample", "standardised", "readouts", "exact readout", "held",
+    "held compressed", "held classes",
+)  # fmt: skip
 
 
 def load_damaged(data, path, original):

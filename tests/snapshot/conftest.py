@@ -14,6 +14,7 @@ from onkel import (
     fkl,
     fogd,
     forgetron,
+    ik_ogd,
     multi_rrf,
     nogd,
     norma,
@@ -22,7 +23,7 @@ from onkel import (
     rks,
     rrf,
 )
-from tests.snapshot.common import LABELS, ROWS, fitted
+from tests.snapshot.common import LABELS, ROWS, WIDE, fitted
 
 
 @pytest.fixture
@@ -54,6 +55,10 @@ def models(tmp_path_factory):
         "spectrum": fitted(rrf(n_frequencies=4, kernel="mixture", n_components=2, standardise=False)),
         "committee": fitted(multi_rrf(n_frequencies=4, starts=(0.5, 1.0), standardise=False)),
         "hybrid": fitted(dual_sgd(budget=5, merge=2, n_frequencies=4, gamma=0.5)),
+        "cells": fitted(ik_ogd(t=3, psi=4, sample=16)),
+        "trees": fitted(ik_ogd(partition="trees", t=3, psi=4, sample=16)),
+        "wide cells": fitted(ik_ogd(t=3, psi=4, sample=16), WIDE),
+        "sample": fitted(ik_ogd(t=3, psi=4, sample=16, choose="reservoir", over=90)),
         "standardised": fitted(ogd(gamma=0.5, standardise=True)),
         "readouts": fitted(auto(n_frequencies=4)),
         "exact readout": fitted(auto(n_frequencies=4), Estimator=KernelRegressor),

@@ -9,10 +9,11 @@ from scipy import sparse
 
 from onkel.budgets.appending import Handover, Unbounded
 from onkel.dispatch import EntryPoint
-from onkel.learners import expansion, hybrid, linear, mixed
+from onkel.learners import expansion, hybrid, indexed, linear, mixed
 from onkel.learners.committee import Committee, combined
 from onkel.learners.expansion import Expansion
 from onkel.learners.hybrid import Hybrid
+from onkel.learners.indexed import Indexed
 from onkel.learners.linear import Linear
 from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest, signs
@@ -25,6 +26,7 @@ LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
     Expansion: (expansion.learn, expansion.score),
     Mixed: (mixed.learn, mixed.score),
     Hybrid: (hybrid.learn, hybrid.score),
+    Indexed: (indexed.learn, indexed.score),
 }
 
 

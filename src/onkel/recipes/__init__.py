@@ -6,6 +6,7 @@ from onkel.recipes.dual import dual_sgd
 from onkel.recipes.features import fogd, nogd, rks
 from onkel.recipes.forgetting import budget_perceptron, forgetron, rbp
 from onkel.recipes.gradient import norma, ogd
+from onkel.recipes.isolation import ik_ogd
 from onkel.recipes.learned import fkl, multi_rrf, rrf
 from onkel.recipes.learner import RECIPES, Learner, make_learner, recipe
 from onkel.recipes.pegasos import bsgd_m, bsgd_p, bsgd_r
@@ -32,6 +33,7 @@ __all__ = [
     "fkl",
     "fogd",
     "forgetron",
+    "ik_ogd",
     "make_learner",
     "multi_rrf",
     "nogd",

@@ -1,0 +1,180 @@
+"""Isolation kernels: k(x, y) = the share of t random partitions in which x and y fall into the same cell.
+
+Each partition comes from psi rows of a sample. *Trees* split on a random feature at a random place between its extremes
+among the rows of the node, until every row, or group of equal rows, is alone. *Cells* are those of the nearest row. The
+map is exact and sparse: the numbers of t cells, one per partition.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.borrow import borrowed, keep, row
+from onkel.dispatch import compiled, verb
+from onkel.kernels import LAPLACIAN, add_terms
+from onkel.rows import entry, extent, project_row
+
+SIDE_BY_SIDE = 8  # rows that walk down a tree together: one waits for memory while the others go on
+
+
+class Trees(NamedTuple):
+    """Partition i is the tree whose root is node roots[i]; the children of node n are child[n] and child[n] + 1.
+
+    A leaf is its own first child, so that all rows can take the same number of steps.
+    """
+
+    columns: Any  # (m,): the features that any node asks for, in order
+    feature: Any  # (nodes,): position of the feature in `columns`
+    threshold: Any  # (nodes,)
+    child: Any  # (nodes,)
+    cell: Any  # (nodes,): number of the cell, for leaves
+    roots: Any  # (t,)
+    depths: Any  # (t,)
+
+
+class Cells(NamedTuple):
+    """Partition i has a cell around each of the points members[i]; `metric` is 1 or 2, of the distance."""
+
+    metric: int
+    points: Any  # (d, m)
+    sizes: Any  # (m,): |c|^2 / 2, or |c|_1
+    members: Any  # (t, psi)
+
+
+class SparseCells(NamedTuple):
+    """The same with points whose features are mostly zero: column by column, only what is not zero."""
+
+    metric: int
+    columns: Any  # (k,): the features that any point has, in order
+    starts: Any  # (k + 1,): where the numbers of a column begin
+    owners: Any  # the point of each number
+    values: Any
+    sizes: Any  # (m,)
+    members: Any  # (t, psi)
+
+
+@verb
+def locate(partitions: Any, block: Any, first: int, count: int, cells: Any) -> None:
+    """cells[r] = the cell of row first + r in each partition, cells of all partitions numbered in one sequence."""
+
+
+@verb
+def partition_count(partitions: Any) -> int:
+    """Number of partitions t."""
+
+
+@partition_count.of(Trees)
+def _(partitions: Trees) -> int:
+    return partitions.roots.shape[0]
+
+
+@partition_count.of(Cells, SparseCells)
+def _(partitions: Any) -> int:
+    return partitions.members.shape[0]
+
+
+def cell_count(partitions: Any) -> int:
+    """Number of cells of all partitions together."""
+    return int(partitions.cell.max()) + 1 if isinstance(partitions, Trees) else int(partitions.members.size)
+
+
+@compiled
+def position(columns: Any, j: int) -> int:
+    """Where feature j stands in `columns`; -1 where it does not."""
+    low, high = 0, columns.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if columns[middle] < j:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < columns.shape[0] and columns[low] == j else -1
+
+
+@locate.of(Trees)
+def _(partitions: Trees, block: Any, first: int, count: int, cells: Any) -> None:
+    own = np.zeros((SIDE_BY_SIDE, max(partitions.columns.shape[0], 1)), partitions.threshold.dtype)
+    seen = borrowed(own)
+    for start in range(0, count, SIDE_BY_SIDE):
+        here = min(SIDE_BY_SIDE, count - start)
+        for r in range(here):
+            pick(partitions.columns, block, first + start + r, row(seen, r))
+        walk(partitions.feature, partitions.threshold, partitions.child, partitions.cell, partitions.roots,
+             partitions.depths, seen, cells[start : start + here])  # fmt: skip
+    keep(own)
+
+
+@compiled
+def pick(columns: Any, block: Any, i: int, out: Any) -> None:
+    """The features of row i that are among the columns."""
+    out[:] = 0
+    first, last = extent(block, i)
+    for p in range(first, last):
+        j, x = entry(block, i, p)
+        k = position(columns, j)
+        if k >= 0:
+            out[k] = x
+
+
+@compiled(heavy=True)
+def walk(feature: Any, threshold: Any, child: Any, cell: Any, roots: Any, depths: Any, seen: Any, cells: Any) -> None:
+    """Let all rows go down each tree, step by step together."""
+    nodes = np.empty(SIDE_BY_SIDE, np.int64)
+    for i in range(roots.shape[0]):
+        for r in range(SIDE_BY_SIDE):
+            nodes[r] = roots[i]
+        for _ in range(depths[i]):
+            for r in range(SIDE_BY_SIDE):
+                n = nodes[r]
+                nodes[r] = child[n] + (1 if seen[r, feature[n]] >= threshold[n] else 0)
+        for r in range(cells.shape[0]):
+            cells[r, i] = cell[nodes[r]]
+
+
+@locate.of(Cells)
+def _(partitions: Cells, block: Any, first: int, count: int, cells: Any) -> None:
+    metric, points, sizes, members = partitions
+    n = sizes.shape[0]
+    own = np.empty(n, points.dtype)
+    far = borrowed(own)
+    for r in range(count):
+        if metric == 2:
+            project_row(block, first + r, points, n, far)
+            for k in range(n):
+                far[k] = sizes[k] - far[k]
+        else:
+            add_terms(LAPLACIAN, 1.0, block, first + r, points, sizes, n, far)
+        nearest(far, members, row(cells, r))
+    keep(own)
+
+
+@compiled
+def nearest(far: Any, members: Any, cells: Any) -> None:
+    """The nearest member of each partition; of equally near ones the first."""
+    t, psi = members.shape
+    for i in range(t):
+        best, least = 0, far[members[i, 0]]
+        for c in range(1, psi):
+            distance = far[members[i, c]]
+            if distance < least:
+                best, least = c, distance
+        cells[i] = i * psi + best
+
+
+@locate.of(SparseCells)
+def _(partitions: SparseCells, block: Any, first: int, count: int, cells: Any) -> None:
+    metric, columns, starts, owners, values, sizes, members = partitions
+    own = np.empty(sizes.shape[0], sizes.dtype)
+    far = borrowed(own)
+    for r in range(count):
+        far[:] = sizes
+        begin, end = extent(block, first + r)
+        for p in range(begin, end):
+            j, x = entry(block, first + r, p)
+            k = position(columns, j)
+            if k >= 0:
+                for q in range(starts[k], starts[k + 1]):
+                    c = values[q]
+                    far[owners[q]] += -x * c if metric == 2 else abs(x - c) - abs(x) - abs(c)
+        nearest(far, members, row(cells, r))
+    keep(own)
