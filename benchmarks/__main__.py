@@ -1,8 +1,8 @@
-"""``python -m benchmarks all | accuracy | fogd | learned | budgets | latency | startup | table5 [--quick]``."""
+"""``python -m benchmarks all | accuracy | fogd | learned | budgets | latency | startup | table5 | wide [--quick]``."""
 
 import argparse
 
-from benchmarks import accuracy, budgets, fogd, latency, learned, startup, table5
+from benchmarks import accuracy, budgets, fogd, latency, learned, startup, table5, wide
 
 SUITES = {
     "accuracy": accuracy.main,
@@ -12,6 +12,7 @@ SUITES = {
     "latency": latency.main,
     "startup": startup.main,
     "table5": table5.main,
+    "wide": wide.main,
 }
 
 if __name__ == "__main__":

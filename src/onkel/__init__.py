@@ -43,9 +43,12 @@ if TYPE_CHECKING:
     from onkel.recipes import rks as rks
     from onkel.recipes import rrf as rrf
     from onkel.recipes import tvm as tvm
-    from onkel.sklearn_api import FeatureMapTransformer as FeatureMapTransformer
     from onkel.sklearn_api import KernelClassifier as KernelClassifier
     from onkel.sklearn_api import KernelRegressor as KernelRegressor
+    from onkel.sklearn_maps import FeatureMapTransformer as FeatureMapTransformer
+    from onkel.sklearn_maps import IsolationTransformer as IsolationTransformer
+    from onkel.sklearn_maps import ik_svm as ik_svm
+    from onkel.sklearn_maps import llsvm as llsvm
     from onkel.streams import open_stream as open_stream
 
 _HOMES = {
@@ -56,7 +59,8 @@ _HOMES = {
         "norma", "ogd", "one_vs_rest", "passive_aggressive", "perceptron", "projectron", "projectron_pp", "rbp",
         "recipe", "rks", "rrf", "tvm",
     ],
-    "sklearn_api": ["FeatureMapTransformer", "KernelClassifier", "KernelRegressor"],
+    "sklearn_api": ["KernelClassifier", "KernelRegressor"],
+    "sklearn_maps": ["FeatureMapTransformer", "IsolationTransformer", "ik_svm", "llsvm"],
     "streams": ["open_stream"],
     "evaluate": ["prequential"],
 }  # fmt: skip

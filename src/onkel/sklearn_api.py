@@ -1,4 +1,4 @@
-"""The scikit-learn face: classifier, regressor and feature map, by its conventions."""
+"""The scikit-learn face: classifier and regressor, by its conventions."""
 
 from typing import Any, Self, cast
 
@@ -7,39 +7,27 @@ from numpy.typing import NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
     RegressorMixin,
-    TransformerMixin,
 )
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_array,
     check_is_fitted,
-    check_non_negative,
     validate_data,
 )
 
 from onkel.calibration import Calibration, calibrate, calibration, probabilities
 from onkel.checks import difference
-from onkel.kernels import make_kernel, needs_positive
-from onkel.maps.chi2 import Chi2
-from onkel.maps.drawing import DRAWS, draw_map
-from onkel.maps.lifting import features_of
-from onkel.maps.nystroem import Nystroem, measures, nystroem
+from onkel.kernels import needs_positive
 from onkel.online import Online
 from onkel.recipes import Learner, auto
 from onkel.recipes.common import positive
-from onkel.recipes.learner import DTYPES
 from onkel.relevance import relevance
-from onkel.rows import Dense, is_sparse, pack
+from onkel.sklearn_maps import NUMBERS, seed_of
 from onkel.snapshot import SnapshotError
 from onkel.stored import load_model, save_model
 from onkel.targets import decide, encode, outputs, task_of
-from onkel.widths import has_rule, settle
-
-NUMBERS = (np.float64, np.float32)
 
 
 class _KernelEstimator(BaseEstimator):
@@ -66,7 +54,7 @@ class _KernelEstimator(BaseEstimator):
         learner = auto() if self.learner is None else self.learner
         if not isinstance(learner, Learner):
             raise TypeError(f"learner must be made by a recipe, such as onkel.auto(), not {type(learner).__name__}.")
-        seed = _seed(self.random_state)
+        seed = seed_of(self.random_state)
         self.online_ = learner.start(self.n_features_in_, task, n_outputs, self.dtype, seed)
 
     def _rows(self, X: Any, reset: bool = False) -> Any:
@@ -278,98 +266,6 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         """The prediction for each row."""
         self._check_fitted()
         return self.online_.score(self._rows(X))[:, 0]
-
-
-class FeatureMapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Explicit features whose inner products come close to a kernel.
-
-    Parameters
-    ----------
-    draw : "iid", "orthogonal", "sorf" or "fastfood" random Fourier features, or "nystroem" landmarks.
-    n_frequencies : number of frequencies (twice as many features), or of landmarks.
-    kernel, gamma, sigma : as in the recipes; additive_chi2 has a map of its own.
-    rank : features kept of "nystroem"; None keeps all that its landmarks carry.
-    dtype, random_state : as in `KernelClassifier`.
-
-    >>> import numpy as np
-    >>> X = np.array([[0.0, 1.0], [1.0, 0.0]])
-    >>> Z = FeatureMapTransformer(n_frequencies=2000, gamma=0.5).fit_transform(X)
-    >>> bool(abs(Z[0] @ Z[1] - np.exp(-1.0)) < 0.05)
-    True
-    """
-
-    def __init__(
-        self,
-        draw: str = "iid",
-        n_frequencies: int = 100,
-        *,
-        kernel: Any = "gaussian",
-        gamma: Any = "scale",
-        sigma: float | None = None,
-        rank: int | None = None,
-        dtype: str = "float32",
-        random_state: Any = 0,
-    ) -> None:
-        self.draw = draw
-        self.n_frequencies = n_frequencies
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.rank = rank
-        self.dtype = dtype
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self.kernel == "additive_chi2" or needs_positive(self.kernel)
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the map; a width rule looks at these rows, and "nystroem" takes its landmarks from them."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS)
-        kernel = make_kernel(self.kernel, self.gamma, self.sigma)
-        kernel = settle(kernel, X) if has_rule(kernel) else kernel
-        if needs_positive(kernel):
-            check_non_negative(X, "FeatureMapTransformer with the additive chi2 kernel")
-        count = positive("n_frequencies", self.n_frequencies, integer=True)
-        seed = _seed(self.random_state)
-        if self.dtype not in DTYPES:
-            raise ValueError(f"dtype must be float32 or float64, not {self.dtype!r}.")
-        if self.draw not in (*DRAWS, "nystroem"):
-            raise ValueError(f"draw must be one of {', '.join(DRAWS)}, nystroem, not {self.draw!r}.")
-        if self.draw == "nystroem":
-            self.map_ = self._landmarks(kernel, X, count, seed)
-        else:
-            self.map_ = draw_map(kernel, X.shape[1], count, self.draw, np.dtype(self.dtype), seed)
-        self._n_features_out = features_of(self.map_, pack(np.zeros((1, X.shape[1])), self.dtype)).shape[1]
-        return self
-
-    def _landmarks(self, kernel: Any, X: Any, count: int, seed: int) -> Any:
-        chosen = check_random_state(seed % 2**32).permutation(X.shape[0])[:count]
-        points = X[np.sort(chosen)]
-        points = np.ascontiguousarray(points.todense() if is_sparse(points) else points, self.dtype)
-        sizes, columns = measures(kernel, Dense(points)).astype(self.dtype), np.ascontiguousarray(points.T)
-        K = features_of(Nystroem(kernel, columns, sizes, np.eye(len(points), dtype=self.dtype)), Dense(points))
-        K = (np.asarray(K, np.float64) + K.T) / 2.0
-        rank = len(points) if self.rank is None else positive("rank", self.rank, integer=True)
-        return nystroem(kernel, columns, sizes, K, rank, 1e-8)[0]
-
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Features (n, n_features_out)."""
-        check_is_fitted(self, "map_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=NUMBERS)
-        if isinstance(self.map_, Chi2) or needs_positive(getattr(self.map_, "kernel", None)):
-            check_non_negative(X, "FeatureMapTransformer with the additive chi2 kernel")
-        return features_of(self.map_, pack(X, self.dtype))
-
-
-def _seed(random_state: Any) -> int:
-    """The seed of a whole number, or one drawn from what scikit-learn understands by a random state."""
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _needs_positive(learner: Learner | None) -> bool:

@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from onkel import snapshot
-from onkel.dispatch import entry_point
+from onkel.maps import indexing
 from onkel.maps.growing import cells, chosen_rows, trees
-from onkel.maps.isolation import Cells, SparseCells, cell_count, locate
+from onkel.maps.isolation import Cells, SparseCells, cell_count
 from onkel.randomness import derive
 from onkel.rows import pack
 from tests.naive.ik_ogd import leaves, nearest_cells
@@ -16,16 +16,8 @@ DTYPES = [np.float64, np.float32]
 LAYOUTS = {"dense": np.asarray, "compressed": sparse.csr_matrix}
 
 
-@entry_point
-def located(partitions, block, count, out):
-    locate(partitions, block, 0, count, out)
-
-
 def index_map(partitions, rows, dtype=np.float64):
-    t = len(partitions.roots) if hasattr(partitions, "roots") else len(partitions.members)
-    out = np.zeros((rows.shape[0], t), np.int64)
-    located(partitions, pack(rows, np.dtype(dtype)), rows.shape[0], out)
-    return out
+    return indexing.index_map(partitions, pack(rows, np.dtype(dtype)))
 
 
 def rows_of(n=60, d=5, seed=0):

@@ -11,7 +11,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onkel import FeatureMapTransformer, KernelClassifier, KernelRegressor, auto, bpa_p, fogd, ogd, one_vs_rest
+from onkel import (
+    FeatureMapTransformer,
+    IsolationTransformer,
+    KernelClassifier,
+    KernelRegressor,
+    auto,
+    bpa_p,
+    fogd,
+    ogd,
+    one_vs_rest,
+)
 from onkel.recipes import RECIPES
 from onkel.snapshot import same
 from tests.sklearn_api.common import (
@@ -47,10 +57,13 @@ def checked_estimators():
     for draw in DRAWS:
         yield FeatureMapTransformer(draw, n_frequencies=20)
     yield FeatureMapTransformer(kernel="additive_chi2")
+    yield FeatureMapTransformer("nystroem", n_frequencies=5, landmarks="kmeans")
+    yield IsolationTransformer(t=10, psi=4)
+    yield IsolationTransformer("trees", t=10, psi=4)
 
 
 def expected_failures(estimator):
-    if isinstance(estimator, FeatureMapTransformer):
+    if isinstance(estimator, FeatureMapTransformer | IsolationTransformer):
         return {}
     chi2 = "additive_chi2" in repr(estimator)
     return EXPECTED_FAILURES | ({"check_decision_proba_consistency": "its rows have negative numbers"} if chi2 else {})

@@ -1,0 +1,25 @@
+"""The cells of all rows of a block at once."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onkel.borrow import borrowed
+from onkel.dispatch import entry_point
+from onkel.maps.isolation import locate, partition_count
+from onkel.rows import Block, row_count
+
+
+@entry_point
+def locate_all(partitions: Any, block: Any, out: Any) -> None:
+    """out[i] = the cells of row i."""
+    partitions, block, out = borrowed(partitions), borrowed(block), borrowed(out)
+    locate(partitions, block, 0, row_count(block), out)
+
+
+def index_map(partitions: Any, block: Block) -> NDArray[np.int64]:
+    """The cell of each row in each partition (n, t), cells of all partitions numbered in one sequence."""
+    out = np.empty((int(row_count(block)), int(partition_count(partitions))), np.int64)
+    locate_all(partitions, block, out)
+    return out
