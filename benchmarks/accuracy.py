@@ -1,7 +1,8 @@
 """Accuracy: progressive error and rows per CPU-second beside other programs, on 22 real data sets.
 
 ``python -m benchmarks.accuracy [--quick] [--only NAME,NAME] [--no-trees] [--keep FILE] [--data FOLDER]`` prints the
-tables; a run over all tasks also writes them to docs/accuracy.md. The peers come with ``pip install -e '.[peers]'``.
+tables; a run over all tasks also writes them to docs/accuracy.md. The peers come with ``pip install -e '.[peers]'``;
+CapyMOA, which brings much with it and needs Java, is taken where it is installed.
 """
 
 from benchmarks.timing import table  # isort: skip  # first: it sets the number of threads before NumPy is imported

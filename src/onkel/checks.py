@@ -203,9 +203,8 @@ def rooted(trees: Trees) -> bool:
     columns, feature, threshold, child, cell, roots, _ = trees
     nodes = len(child)
     same = len(feature) == len(threshold) == len(cell) == nodes
-    # the second child of a node that is none of its own stands behind the first
-    ends = same and (child + (child != np.arange(nodes)) < nodes).all() and np.isinf(threshold).sum() == 0
-    return bool(ends and within(child, nodes) and within(roots, nodes) and within(feature, max(len(columns), 1)))
+    both = same and (child + (child != np.arange(nodes)) < nodes).all()  # a leaf, its own child, has no second one
+    return bool(both and within(child, nodes) and within(roots, nodes) and within(feature, max(len(columns), 1)))
 
 
 def centred(cells: Any) -> bool:

@@ -57,7 +57,9 @@ def _restored(content: dict[str, Any]) -> tuple[Online, dict[str, Any]]:
     setting = setting._replace(dtype=np.dtype(setting.dtype))
     if not isinstance(content["extra"], dict) or (setting.n_outputs > 1) != (task == "multiclass"):
         raise SnapshotError("its header is damaged.")
-    online = learner.start(setting.n_features, task, setting.n_outputs, setting.dtype, setting.seed)
+    online = learner.start(
+        setting.n_features, task, setting.n_outputs, setting.dtype, setting.seed, missing=setting.missing
+    )
     problem = problem_with(content["model"], online)
     if problem:
         raise SnapshotError(f"its parts do not fit together: {problem}.")

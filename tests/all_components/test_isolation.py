@@ -52,6 +52,17 @@ def test_trees_are_walked_as_the_slow_twin_walks_them(layout):
     assert index_map(made, layout(new)).max() < cell_count(made)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_largest_numbers_stay_in_their_leaves(dtype):
+    X = rows_of().astype(dtype)
+    made, top = trees(X, 5, 16, None, dtype, 1), np.full((9, 5), np.finfo(dtype).max, dtype)
+    phi = leaves(*made[:6])
+    np.testing.assert_array_equal(index_map(made, top, dtype), [phi(x) for x in top])
+    leaf = made.child == np.arange(len(made.child))
+    made.threshold[leaf] = np.finfo(dtype).min  # what a leaf would compare with must not matter
+    np.testing.assert_array_equal(index_map(made, top, dtype), [phi(x) for x in top])
+
+
 def test_trees_may_be_kept_shallow():
     made = trees(rows_of(), 9, 32, 2, np.float64, 1)
     assert made.depths.max() == 2

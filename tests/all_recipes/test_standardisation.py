@@ -10,7 +10,7 @@ from onkel import scaling, snapshot
 from onkel.recipes import RECIPES, auto, fogd, ogd
 from onkel.rows import Dense, pack
 from onkel.scaling import Standardised, scaler
-from tests.all_recipes.common import close, each_cell, each_recipe, learned
+from tests.all_recipes.common import close, continued, each_cell, each_recipe, learned
 from tests.naive.scaling import standardised
 from tests.tables import LAYOUTS, N_FEATURES, laid_out, parameters, rows_for, started, stream
 
@@ -134,6 +134,15 @@ def test_missing_numbers_are_refused_unless_they_stand_for_the_mean():
         fogd().start(2, missing="mean")
     with pytest.raises(ValueError, match="missing must be error or mean"):
         auto().start(2, missing="zero")
+
+
+def test_a_learner_that_was_saved_still_takes_missing_numbers_for_the_mean(tmp_path):
+    X, y = stream("binary")
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    saved, unstopped = (auto(n_frequencies=4).start(N_FEATURES, dtype="float64", missing="mean") for _ in range(2))
+    scores, restored = continued(saved, X, y, "dense", 50, tmp_path / "model")
+    assert restored.setting.missing == "mean"
+    assert snapshot.same(scores, unstopped.learn(X, y))
 
 
 def test_one_row_at_a_time_may_miss_numbers_too():

@@ -99,7 +99,6 @@ def grow(
                 middle = split(block, order, first, last, state, node, feature, threshold, extremes, notes)
             if middle == first:
                 child[node], cell[node], feature[node] = node, sizes[1], 0
-                threshold[node] = np.finfo(threshold.dtype).max  # nothing goes on from a leaf
                 sizes[1] += 1
             else:
                 child[node] = sizes[0]

@@ -20,7 +20,7 @@ SIDE_BY_SIDE = 8  # rows that walk down a tree together: one waits for memory wh
 class Trees(NamedTuple):
     """Partition i is the tree whose root is node roots[i]; the children of node n are child[n] and child[n] + 1.
 
-    A leaf is its own first child, so that all rows can take the same number of steps.
+    A leaf is its own child, so that all rows can take the same number of steps.
     """
 
     columns: Any  # (m,): the features that any node asks for, in order
@@ -126,7 +126,8 @@ def walk(feature: Any, threshold: Any, child: Any, cell: Any, roots: Any, depths
         for _ in range(depths[i]):
             for r in range(SIDE_BY_SIDE):
                 n = nodes[r]
-                nodes[r] = child[n] + (1 if seen[r, feature[n]] >= threshold[n] else 0)
+                second = child[n] != n and seen[r, feature[n]] >= threshold[n]  # from a leaf nothing goes on
+                nodes[r] = child[n] + (1 if second else 0)
         for r in range(cells.shape[0]):
             cells[r, i] = cell[nodes[r]]
 
