@@ -1,4 +1,4 @@
-"""Very wide rows: an isolation kernel on a stream with millions of columns, in memory of what is stored."""
+"""Very wide rows: learners on a stream with millions of columns, in memory of what is stored."""
 
 from benchmarks.timing import table  # isort: skip (sets the number of threads before NumPy is imported)
 
@@ -13,6 +13,14 @@ from onkel import snapshot
 from onkel.recipes import make_learner
 
 COLUMNS, ENTRIES, BLOCK = 3_000_000, 100, 2_000
+LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "ik_ogd, trees, psi = 64": ("ik_ogd", {"partition": "trees", "psi": 64, "sample": 1024}),
+    "ik_ogd, cells, psi = 16": ("ik_ogd", {"partition": "cells", "psi": 16, "sample": 1024}),
+    "fogd, D = 100": ("fogd", {"n_frequencies": 100}),
+    "rbp, B = 100": ("rbp", {"budget": 100}),
+    "nogd, B = 100": ("nogd", {"budget": 100}),
+    "auto, folded": ("auto", {}),
+}
 
 
 def blocks(rows: int) -> Any:
@@ -32,8 +40,8 @@ def blocks(rows: int) -> Any:
 
 def main(quick: bool = False) -> None:
     rows, lines = 20_000 if quick else 200_000, []
-    for partition, psi in (("trees", 64), ("cells", 16)):
-        online = make_learner("ik_ogd", partition=partition, psi=psi, sample=1024).start(COLUMNS)
+    for title, (name, given) in LEARNERS.items():
+        online = make_learner(name, **given).start(COLUMNS)
         seconds, wrong = 0.0, 0
         for X, label in blocks(rows):
             start = process_time()
@@ -43,8 +51,6 @@ def main(quick: bool = False) -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         model = snapshot.nbytes(online.model) / 2**20
         share = f"{100 * wrong / rows:.1f} %"
-        lines.append(
-            [f"ik_ogd, {partition}, psi = {psi}", f"{rows / seconds:,.0f}", share, f"{model:.1f}", f"{peak:.2f}"]
-        )
-    title = f"{rows:,} rows with {COLUMNS:,} columns and {ENTRIES} numbers each"
-    table(title, ["", "rows/CPU-s", "mistakes", "model, MiB", "peak of the process so far, GiB"], lines)
+        lines.append([title, f"{rows / seconds:,.0f}", share, f"{model:.1f}", f"{peak:.2f}"])
+    above = f"{rows:,} rows with {COLUMNS:,} columns and {ENTRIES} numbers each"
+    table(above, ["", "rows/CPU-s", "mistakes", "model, MiB", "peak of the process so far, GiB"], lines)

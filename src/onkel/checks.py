@@ -25,6 +25,7 @@ from onkel.maps.hadamard import Hadamard
 from onkel.maps.isolation import Cells, SparseCells, Trees, cell_count
 from onkel.maps.nystroem import Nystroem
 from onkel.online import Online, Waiting, possible, stand_in
+from onkel.points import Listed
 from onkel.rows import Csr, Dense
 from onkel.scaling import Standardised, scaler
 from onkel.steps import has_memory
@@ -38,8 +39,10 @@ FREE: dict[type, tuple[str, ...]] = {  # arrays whose last axis may be longer or
     Indexed: ("weights",),
     Trees: ("columns", "feature", "threshold", "child", "cell"),
     Cells: ("points", "sizes", "members"),
+    Listed: ("columns", "values", "lengths"),
     SparseCells: ("columns", "starts", "owners", "values", "sizes", "members"),
 }
+FREE_AXES: dict[type, int] = {Listed: 2}  # 1 for the others
 
 
 def problem_with(model: Any, fresh: Online) -> str:
@@ -48,7 +51,7 @@ def problem_with(model: Any, fresh: Online) -> str:
         return bare_problem(model, fresh)
     if not isinstance(model, Standardised):
         return "the statistics of its rows are missing"
-    statistics = difference(model.scaler, scaler(fresh.setting.n_features), False)
+    statistics = difference(model.scaler, scaler(fresh.inner.n_features), False)
     return statistics or bare_problem(model.model, fresh)
 
 
@@ -59,7 +62,7 @@ def bare_problem(model: Any, fresh: Online) -> str:
     if isinstance(model, Waiting):
         return held_problem(model, fresh) if ruled else "it waits for a width that is given"
     layout = sparse.csr_matrix((0, 0)) if made_of_compressed_rows(model) else np.zeros((0, 0))
-    return misfit(model, build(stand_in(kernel, layout, fresh.setting) if ruled else kernel, fresh.setting), ruled)
+    return misfit(model, build(stand_in(kernel, layout, fresh.inner) if ruled else kernel, fresh.inner), ruled)
 
 
 def made_of_compressed_rows(model: Any) -> bool:
@@ -102,7 +105,7 @@ def stages(model: Any) -> list[Any]:
 
 def held_problem(held: Waiting, fresh: Online) -> str:
     """What is wrong with rows that are held until the width of the kernel is settled."""
-    block, setting, n = held.block, fresh.setting, len(held.targets)
+    block, setting, n = held.block, fresh.inner, len(held.targets)
     same_type = Waiting(None, np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(1, np.int64), None)
     plain = difference(held._replace(block=None, model=None), same_type, False)
     limit = awaited(fresh.learner.plan(fresh.task).kernel)
@@ -123,8 +126,8 @@ def compressed_problem(block: Any, n: int, fresh: Online) -> str:
     """What is wrong with compressed rows."""
     if not isinstance(block, Csr) or not all(isinstance(part, np.ndarray) for part in block[:3]):
         return "its rows are missing"
-    stored, d = len(block.data), fresh.setting.n_features
-    same_type = Csr(np.zeros(stored, fresh.setting.dtype), np.zeros(stored, np.int32), np.zeros(n + 1, np.int64), d)
+    stored, d = len(block.data), fresh.inner.n_features
+    same_type = Csr(np.zeros(stored, fresh.inner.dtype), np.zeros(stored, np.int32), np.zeros(n + 1, np.int64), d)
     problem = difference(block, same_type, False)
     if problem:
         return problem
@@ -133,7 +136,7 @@ def compressed_problem(block: Any, n: int, fresh: Online) -> str:
     return "" if inside and ordered else "its rows point outside"
 
 
-def difference(found: Any, expected: Any, ruled: bool, free: bool = False) -> str:
+def difference(found: Any, expected: Any, ruled: bool, free: int = 0) -> str:
     """The first place where a tree differs from another in a way that learning cannot explain."""
     if isinstance(expected, np.ndarray):
         return array_difference(found, expected, free)
@@ -143,9 +146,9 @@ def difference(found: Any, expected: Any, ruled: bool, free: bool = False) -> st
         return "" if found == expected else f"{found!r} stands in place of {expected!r}"
     if isinstance(expected, Kernel) and ruled and isinstance(found.gamma, float) and 0.0 < found.gamma < np.inf:
         expected = expected._replace(gamma=found.gamma)
-    free_names = free_arrays(expected)
+    free_names, axes = free_arrays(expected), FREE_AXES.get(type(expected), 1)
     for name, a, b in zip(expected._fields, found, expected, strict=True):
-        problem = difference(a, b, ruled, name in free_names)
+        problem = difference(a, b, ruled, axes if name in free_names else 0)
         if problem:
             return problem
     return ""
@@ -158,10 +161,10 @@ def free_arrays(piece: Any) -> tuple[str, ...]:
     return FREE.get(type(piece), ())
 
 
-def array_difference(found: Any, expected: Any, free: bool) -> str:
+def array_difference(found: Any, expected: Any, free: int) -> str:
     if not isinstance(found, np.ndarray) or found.dtype != expected.dtype or found.ndim != expected.ndim:
         return f"an array of type {expected.dtype} with {expected.ndim} axes is expected where something else is found"
-    held_fast = slice(None, -1) if free else slice(None)
+    held_fast = slice(max(0, expected.ndim - free))
     if found.shape[held_fast] != expected.shape[held_fast]:
         return f"an array of shape {expected.shape} is expected where one of shape {found.shape} is found"
     return ""
@@ -222,9 +225,23 @@ def ragged(support: Support) -> str:
     """Whether the arrays of a support are of several sizes, or too small for its points."""
     points, sizes, coef, born, count, _ = support
     capacity = len(sizes)
-    if not points.shape[1] == coef.shape[1] == len(born) == capacity:
+    if not (kept_well(points, capacity) and coef.shape[1] == len(born) == capacity):
         return "its support is of several sizes"
     return "" if 0 <= count[0] <= capacity else f"{count[0]} rows are kept in room for {capacity}"
+
+
+def kept_well(points: Any, capacity: int) -> bool:
+    """Whether points are as many as they should be, and lists of them fit together and point inside."""
+    if not isinstance(points, Listed):
+        return bool(points.shape[1] == capacity)
+    columns, values, lengths, width = points
+    if columns.shape != values.shape or len(columns) != capacity or len(lengths) != capacity:
+        return False
+    room = columns.shape[1]
+    here = np.arange(room) < lengths[:, None]
+    ordered = (np.diff(columns, axis=1) > 0) | ~here[:, 1:]
+    found = columns[here]
+    return bool(within(lengths, room + 1) and ordered.all() and (found.size == 0 or within(found, width)))
 
 
 def inside(piece: Any, capacity: int) -> bool:
@@ -242,6 +259,7 @@ def _(model: Linear) -> str:
     if isinstance(feature_map, Nystroem):
         wide, memory = feature_map.projection.shape[1], model.memory.shape[1]
         fits = weights.shape[1] == wide and memory == (wide if has_memory(model.step) else 0)
+        fits = fits and kept_well(feature_map.points, len(feature_map.sizes))
         return "" if fits else "its landmarks and its weights do not fit"
     if isinstance(feature_map, Hadamard):
         p = feature_map.order.shape[1]

@@ -11,7 +11,8 @@ import numpy as np
 
 from onkel.borrow import row
 from onkel.dispatch import compiled, verb
-from onkel.rows import entry, extent, project_row, square_norm
+from onkel.points import Listed, products, reach
+from onkel.rows import entry, extent, square_norm
 from onkel.vecmath import exp2
 
 GAUSSIAN, POLYNOMIAL, LINEAR, LAPLACIAN, CAUCHY, CHI2 = range(6)
@@ -126,7 +127,7 @@ def self_similarity(kernel: Any, size: Any) -> Any:
 
 @verb
 def similarities(kernel: Any, block: Any, i: int, size: Any, points: Any, sizes: Any, n: int, out: Any) -> None:
-    """out[k] = k(x_i, s_k) for the first n columns s_k of points (d, capacity)."""
+    """out[k] = k(x_i, s_k) for the first n points s_k."""
 
 
 @measure.of(Kernel)
@@ -163,10 +164,10 @@ def _(kernel: Kernel, size: Any) -> Any:
 @similarities.of(Kernel)
 def _(kernel: Kernel, block: Any, i: int, size: Any, points: Any, sizes: Any, n: int, out: Any) -> None:
     if kernel.code <= LINEAR:
-        project_row(block, i, points, n, out)
+        products(points, block, i, n, out)
         from_products(kernel.code, kernel.gamma, kernel.coef0, kernel.degree, size, sizes, n, out)
     else:
-        add_terms(kernel.code, kernel.gamma, block, i, points, sizes, n, out)
+        add_terms(points, kernel.code, kernel.gamma, block, i, sizes, n, out)
         from_terms(kernel.code, kernel.gamma, n, out)
 
 
@@ -190,9 +191,13 @@ def from_products(code: int, gamma: float, coef0: float, degree: int, size: Any,
             out[k] = power
 
 
-@compiled
-def add_terms(code: int, gamma: float, block: Any, i: int, points: Any, sizes: Any, n: int, out: Any) -> None:
+@verb
+def add_terms(points: Any, code: int, gamma: float, block: Any, i: int, sizes: Any, n: int, out: Any) -> None:
     """Distances feature by feature: start from the distance of 0 to s_k, correct it where x_i has an entry."""
+
+
+@add_terms.of(np.float32, np.float64)
+def _(points: Any, code: int, gamma: float, block: Any, i: int, sizes: Any, n: int, out: Any) -> None:
     first, last = extent(block, i)
     width = out.dtype.type(gamma)
     for k in range(n):
@@ -209,6 +214,30 @@ def add_terms(code: int, gamma: float, block: Any, i: int, points: Any, sizes: A
         elif x > 0:
             for k in range(n):
                 out[k] += (x + x) * s[k] / (x + s[k])
+
+
+@add_terms.of(Listed)
+def _(points: Listed, code: int, gamma: float, block: Any, i: int, sizes: Any, n: int, out: Any) -> None:
+    first, last = extent(block, i)
+    for k in range(n):
+        total, q = out.dtype.type(0) if code == CHI2 else sizes[k], 0
+        columns, values = row(points.columns, k), row(points.values, k)
+        for p in range(first, last):
+            j, x = entry(block, i, p)
+            q = reach(columns, q, points.lengths[k], j)
+            there = q < points.lengths[k] and columns[q] == j
+            total += term(code, out.dtype.type(gamma), x, values[q] if there else out.dtype.type(0))
+        out[k] = total
+
+
+@compiled
+def term(code: int, width: Any, x: Any, s: Any) -> Any:
+    """What a feature x of a row changes in the distance of 0 to a point with s there."""
+    if code == LAPLACIAN:
+        return abs(x - s) - abs(s)
+    if code == CAUCHY:
+        return np.log1p(width * (x - s) ** 2) - np.log1p(width * s**2)
+    return (x + x) * s / (x + s) if x > 0 else x - x
 
 
 @compiled

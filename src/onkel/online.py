@@ -11,8 +11,10 @@ from scipy import sparse
 from onkel import rows as rows_module
 from onkel import scaling
 from onkel.dispatch import known
+from onkel.folding import folded
 from onkel.kernels import needs_positive
 from onkel.learners import driving
+from onkel.points import WIDE
 from onkel.randomness import derive, keys
 from onkel.rows import Block, Dense, all_finite, is_sparse, join, pack, row_count, unpack
 from onkel.scaling import Standardised, as_it_stands, scaler, standardised
@@ -38,6 +40,7 @@ class Plan(NamedTuple):
     build: Callable[[Any, Setting], Any]
     standardise: bool = False  # whether the model sees its rows standardised
     probable: bool = False  # whether its scores are log-odds, or logarithms of probabilities, as they come
+    folds: bool = False  # whether very wide rows are folded for it
 
 
 @known
@@ -66,6 +69,11 @@ TARGETS = {
 def bare(model: Any) -> Any:
     """A model without what it wears."""
     return model.model if isinstance(model, Standardised) else model
+
+
+def dressed(model: Any, inner: Any) -> Any:
+    """Another model in what this one wears."""
+    return model._replace(model=inner) if isinstance(model, Standardised) else inner
 
 
 def thinned(held: Waiting, size: int, setting: Setting) -> Waiting:
@@ -118,6 +126,8 @@ class Online:
     def __init__(self, learner: "Planner", task: str, setting: Setting, model: Any = None) -> None:
         self.learner, self.task, self.setting = learner, task, setting
         plan = learner.plan(task)
+        self.folds = plan.folds and setting.n_features > WIDE
+        self.inner = setting._replace(n_features=WIDE) if self.folds else setting  # what the model knows of the stream
         self._positive = needs_positive(plan.kernel)
         self.probable = plan.probable
         self._raw_dtype = np.dtype(np.float64) if plan.standardise else setting.dtype
@@ -126,15 +136,15 @@ class Online:
         self._one_model: Any = None
 
     def _fresh(self) -> Any:
-        kernel, build, standardise, _ = self.learner.plan(self.task)
+        kernel, build, standardise, *_ = self.learner.plan(self.task)
         if has_rule(kernel):
-            nothing = np.zeros((0, self.setting.n_features), self.setting.dtype)
+            nothing = np.zeros((0, self.inner.n_features), self.inner.dtype)
             model: Any = Waiting(
                 Dense(nothing), np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(1, np.int64), None
             )
         else:
-            model = build(kernel, self.setting)
-        return Standardised(scaler(self.setting.n_features), model) if standardise else model
+            model = build(kernel, self.inner)
+        return Standardised(scaler(self.inner.n_features), model) if standardise else model
 
     def prepare(self, rows: Any) -> None:
         """Compile, or load from the cache, what rows of this layout need; learns nothing."""
@@ -144,7 +154,7 @@ class Online:
             block, model = standardised(model.scaler, block, np.zeros(0), self.setting.dtype), model.model
         if isinstance(model, Waiting):
             kernel, build, *_ = self.learner.plan(self.task)
-            model = build(stand_in(kernel, rows, self.setting), self.setting)
+            model = build(stand_in(kernel, rows, self.inner), self.inner)
         driving.prepare(model, block, np.zeros((0, self.setting.n_outputs)))
 
     @property
@@ -184,8 +194,9 @@ class Online:
     def learn_one(self, x: Any, y: float) -> Scores:
         """Learn one row of numbers; returns its scores (K,) from before. The array is reused by the next call."""
         if self._one is None or self._one_model is not self.model:
-            if type(bare(self.model)) not in driving.LOOPS:
+            if self.folds or type(bare(self.model)) not in driving.LOOPS:
                 return self.learn(np.asarray(x)[None], np.array([y]))[0]
+            self.model = dressed(self.model, driving.roomy(bare(self.model), Dense(np.zeros((1, len(x))))))
             self._one, self._one_model = self._one_row(self.model), self.model
         return self._one(x, y)
 
@@ -236,8 +247,7 @@ class Online:
         def step() -> None:
             if not run(model, block, 0, target, importance, scores):  # no room: the slow path makes some
                 other = driving.learn(model, block, 0, target, importance, scores)
-                worn = isinstance(self.model, Standardised)
-                self.model = self.model._replace(model=other) if worn else other
+                self.model = dressed(self.model, other)
 
         return step
 
@@ -266,7 +276,7 @@ class Online:
             raise ValueError(f"Rows must be finite numbers within the range of {kind}; one is NaN or too large.")
         if self._positive and numbers.size and numbers.min() < 0:
             raise ValueError(NEGATIVE)
-        return block
+        return folded(block) if self.folds else block
 
     def _hold(
         self, held: Waiting, block: Block, first: int, targets: Scores, importance: Scores, scores: Scores
@@ -296,7 +306,7 @@ class Online:
         """What the rows held give: a fresh model that has learned them; final when there are enough."""
         kernel, build, *_ = self.learner.plan(self.task)
         scores = np.zeros((len(held.targets), self.setting.n_outputs))
-        model = build(settle(kernel, unpack(held.block)), self.setting)
+        model = build(settle(kernel, unpack(held.block)), self.inner)
         model = driving.learn(model, held.block, 0, held.targets, held.importance, scores)
         if held.seen[0] < over:
             return held._replace(model=model)

@@ -53,6 +53,27 @@ def normal(state: Any) -> Any:
 
 
 @compiled
+def key_of(state: Any, number: int) -> Any:
+    """Random bits of a number, a function of the state of a generator and the number alone."""
+    return scrambled(state[0] + GOLDEN * np.uint64(number + 1))
+
+
+@compiled
+def scrambled(z: Any) -> Any:
+    z = z + GOLDEN
+    z = (z ^ (z >> S30)) * FIRST
+    z = (z ^ (z >> S27)) * SECOND
+    return z ^ (z >> S31)
+
+
+@compiled
+def cell_of(key: Any, column: int) -> float:
+    """The number in a column of `uniform_table`, in the row whose key that is."""
+    bits = scrambled(key + GOLDEN * np.uint64(column + 1))
+    return (np.float64(bits >> S11) + 0.5) * UNIT
+
+
+@compiled
 def choice(state: Any, n: int) -> Any:
     """A whole number from 0 to n - 1; changes state."""
     return min(np.int64(uniform(state) * n), n - 1)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 
 from onkel.calibration import Calibration, calibrate, calibration, probabilities
 from onkel.checks import difference
+from onkel.folding import places
 from onkel.kernels import needs_positive
 from onkel.online import Online
 from onkel.recipes import Learner, auto
@@ -77,6 +78,8 @@ class _KernelEstimator(BaseEstimator):
         """The learned width of each feature by its name, for learners that learn widths; 0: it does not matter."""
         self._check_fitted()
         found = relevance(self.online_.model)
+        if self.online_.folds:
+            found = found[places(np.arange(self.n_features_in_))[0]]
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         return dict(zip(map(str, names), found.tolist(), strict=True))
 

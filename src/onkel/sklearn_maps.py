@@ -20,10 +20,11 @@ from onkel.maps.indexing import index_map
 from onkel.maps.isolation import cell_count
 from onkel.maps.lifting import features_of
 from onkel.maps.nystroem import Nystroem, measures, nystroem
+from onkel.points import points_of
 from onkel.recipes.common import one_of, positive
 from onkel.recipes.isolation import METRICS
 from onkel.recipes.learner import DTYPES
-from onkel.rows import Dense, is_sparse, pack
+from onkel.rows import pack
 from onkel.widths import has_rule, settle
 
 NUMBERS = (np.float64, np.float32)
@@ -113,12 +114,12 @@ class FeatureMapTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             points = KMeans(min(count, X.shape[0]), n_init=1, random_state=seed % 2**32).fit(X).cluster_centers_
         else:
             points = X[np.sort(check_random_state(seed % 2**32).permutation(X.shape[0])[:count])]
-        points = np.ascontiguousarray(points.todense() if is_sparse(points) else points, self.dtype)
-        sizes, columns = measures(kernel, Dense(points)).astype(self.dtype), np.ascontiguousarray(points.T)
-        K = features_of(Nystroem(kernel, columns, sizes, np.eye(len(points), dtype=self.dtype)), Dense(points))
+        block, kept, n = pack(points, self.dtype), points_of(points, self.dtype), points.shape[0]
+        sizes = measures(kernel, block).astype(self.dtype)
+        K = features_of(Nystroem(kernel, kept, sizes, np.eye(n, dtype=self.dtype)), block)
         K = (np.asarray(K, np.float64) + K.T) / 2.0
-        rank = len(points) if self.rank is None else positive("rank", self.rank, integer=True)
-        return nystroem(kernel, columns, sizes, K, rank, positive("cut", self.cut))[0]
+        rank = n if self.rank is None else positive("rank", self.rank, integer=True)
+        return nystroem(kernel, kept, sizes, K, rank, positive("cut", self.cut))[0]
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Features (n, n_features_out)."""

@@ -5,16 +5,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.dispatch import compiled, known
-from onkel.rows import aligned_zeros, entry, extent
+from onkel.points import copy_point, empty_points, put, resized
+from onkel.rows import aligned_zeros
 
 SMALLEST_SCALE, LARGEST_SCALE = 1e-6, 1e6  # beyond, the common scale is multiplied into the coefficients
 
 
 @known
 class Support(NamedTuple):
-    """f = scale * sum_k coef[:, k] k(points[:, k], .) over the first `count` columns."""
+    """f = scale * sum_k coef[:, k] k(point k, .) over the first `count` points."""
 
-    points: Any  # (d, capacity)
+    points: Any  # (d, capacity), or lists
     sizes: Any  # (capacity,): `measure` of each point
     coef: Any  # (K, capacity)
     born: Any  # (capacity,): the round in which a point came in
@@ -39,7 +40,7 @@ class Candidate(NamedTuple):
 def empty_support(n_features: int, n_outputs: int, capacity: int, dtype: Any) -> Support:
     """A support with room for `capacity` rows."""
     return Support(
-        aligned_zeros((n_features, capacity), dtype),
+        empty_points(n_features, capacity, dtype),
         aligned_zeros((capacity,), dtype),
         aligned_zeros((n_outputs, capacity), dtype),
         np.zeros(capacity, np.int64),
@@ -57,17 +58,13 @@ def enlarged(support: Support, capacity: int) -> Support:
         return room
 
     points, sizes, coef, born, count, scale = support
-    return Support(wider(points), wider(sizes), wider(coef), wider(born), count, scale)
+    return Support(resized(points, capacity), wider(sizes), wider(coef), wider(born), count, scale)
 
 
 @compiled
 def place(support: Any, slot: int, block: Any, candidate: Any) -> None:
     """Put a candidate into a slot; changes support."""
-    first, last = extent(block, candidate.i)
-    support.points[:, slot] = 0
-    for p in range(first, last):
-        j, x = entry(block, candidate.i, p)
-        support.points[j, slot] = x
+    put(support.points, slot, block, candidate.i)
     support.sizes[slot] = min(candidate.size, np.finfo(support.sizes.dtype).max)  # |x|^2 of a row of 1e30
     support.born[slot] = candidate.clock
     for k in range(support.coef.shape[0]):
@@ -89,8 +86,7 @@ def append(support: Any, block: Any, candidate: Any) -> bool:
 def take_over(support: Any, slot: int, last: int) -> None:
     """Let the point in the last slot take over another; changes support."""
     if slot != last:
-        for j in range(support.points.shape[0]):
-            support.points[j, slot] = support.points[j, last]
+        copy_point(support.points, slot, last)
         for k in range(support.coef.shape[0]):
             support.coef[k, slot] = support.coef[k, last]
         support.sizes[slot], support.born[slot] = support.sizes[last], support.born[last]

@@ -46,7 +46,9 @@ def estimates(kernel, draw, n_frequencies):
     found = []
     for seed in range(N_SEEDS):
         if draw == "phase":
-            drawn = phase(iid(kernel, 4, n_frequencies, seed), np.float64, randomness.derive(seed, 1))
+            drawn = phase(
+                fourier(iid(kernel, 4, n_frequencies, seed), np.float64), np.float64, randomness.derive(seed, 1)
+            )
         else:
             drawn = draw_map(kernel, 4, n_frequencies, draw, np.float64, seed)
         z = features_of(drawn, block)
@@ -120,7 +122,7 @@ def drawn_maps(dtype):
     """One map of each kind with its slow twin, for rows of five numbers."""
     gaussian, sigma = kernels.gaussian(gamma=0.3), 1.0 / np.sqrt(0.6)
     U = iid(gaussian, 5, 21, 3)
-    plain, shifted = fourier(U, dtype), phase(U, dtype, 4)
+    plain, shifted = fourier(U, dtype), phase(fourier(U, dtype), dtype, 4)
     signs, food = sorf(gaussian, 5, 21, dtype, 3), fastfood(gaussian, 5, 21, dtype, 3)
     signed = [maps.sorf_matrix(block[::-1], sigma) for block in signs.diagonals.astype(np.float64)]
     landmarks, _ = landmark_map(gaussian, stream("binary", 9).X.astype(dtype))

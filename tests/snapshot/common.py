@@ -25,6 +25,9 @@ ROWS = np.random.default_rng(0).standard_normal((60, 3))
 WIDE = sparse.random(60, 5000, 0.002, "csr", random_state=0)
 
 
+VERY_WIDE = sparse.random(60, 50_000, 0.0002, "csr", random_state=0)
+
+
 LABELS = (np.sum(ROWS**2, axis=1) > 3).astype(int)
 
 
@@ -35,8 +38,8 @@ def fitted(learner, rows=ROWS, labels=LABELS, Estimator=KernelClassifier):
 MODELS = (
     "linear", "phase", "hadamard", "chi2", "expansion", "several", "margin", "tube", "nystroem", "fading",
     "neighbours", "span", "merging", "side by side", "learned", "learned phase", "spectrum", "committee", "hybrid",
-    "cells", "trees", "wide cells", "sample", "standardised", "readouts", "exact readout", "held",
-    "held compressed", "held classes",
+    "cells", "trees", "wide cells", "listed", "listed landmarks", "drawn", "sample", "standardised", "readouts",
+    "exact readout", "held", "held compressed", "held classes",
 )  # fmt: skip
 
 
@@ -54,3 +57,10 @@ def load_damaged(data, path, original):
     assert same(online.model, original.model)
     assert (online.learner, online.task, online.setting) == (original.learner, original.task, original.setting)
     return False
+
+
+def rows_for(name):
+    """Rows that a model of this name can learn."""
+    if name == "wide cells":
+        return WIDE
+    return VERY_WIDE if name.startswith(("listed", "drawn")) else np.abs(ROWS)

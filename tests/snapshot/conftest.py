@@ -20,10 +20,11 @@ from onkel import (
     norma,
     ogd,
     one_vs_rest,
+    rbp,
     rks,
     rrf,
 )
-from tests.snapshot.common import LABELS, ROWS, WIDE, fitted
+from tests.snapshot.common import LABELS, ROWS, VERY_WIDE, WIDE, fitted
 
 
 @pytest.fixture
@@ -58,6 +59,9 @@ def models(tmp_path_factory):
         "cells": fitted(ik_ogd(t=3, psi=4, sample=16)),
         "trees": fitted(ik_ogd(partition="trees", t=3, psi=4, sample=16)),
         "wide cells": fitted(ik_ogd(t=3, psi=4, sample=16), WIDE),
+        "listed": fitted(rbp(budget=5, gamma=0.5), VERY_WIDE),
+        "listed landmarks": fitted(nogd(budget=5, rank=3, gamma=0.5), VERY_WIDE),
+        "drawn": fitted(fogd(n_frequencies=4, gamma=0.5), VERY_WIDE),
         "sample": fitted(ik_ogd(t=3, psi=4, sample=16, choose="reservoir", over=90)),
         "standardised": fitted(ogd(gamma=0.5, standardise=True)),
         "readouts": fitted(auto(n_frequencies=4)),

@@ -14,7 +14,7 @@ from onkel import snapshot
 from onkel.dispatch import known
 from onkel.snapshot import SnapshotError, nbytes, same
 from onkel.stored import load_model, save_model
-from tests.snapshot.common import DAMAGED, MODELS, ROWS, WIDE, Leaf, load_damaged
+from tests.snapshot.common import DAMAGED, MODELS, Leaf, load_damaged, rows_for
 
 
 @known
@@ -212,7 +212,7 @@ def test_a_model_comes_back_and_goes_on(models, name, path):
     again, _ = load_model(path)
     assert same(again.model, online.model)
     assert path.read_bytes() == (models / name).read_bytes()
-    rows, targets = WIDE if name.startswith("wide") else np.abs(ROWS), np.ones(60)
+    rows, targets = rows_for(name), np.ones(60)
     assert np.array_equal(again.learn(rows, targets), online.learn(rows, targets))
 
 

@@ -12,11 +12,10 @@ import numpy as np
 
 from onkel.borrow import borrowed, keep, row
 from onkel.budgets.choices import TIE, Smallest
-from onkel.budgets.neighbours import gather
 from onkel.budgets.verbs import admit, choose
 from onkel.dispatch import compiled, verb
 from onkel.kernels import LOG2_E
-from onkel.rows import Dense, project_row
+from onkel.points import products, room_for_one, standing
 from onkel.support import append, take_over
 from onkel.vecmath import exp2
 
@@ -66,7 +65,7 @@ def _(budget: Merge, kernel: Any, support: Any, block: Any, candidate: Any) -> b
 def merge(search: Any, gamma: float, support: Any, i: int) -> None:
     """Merge the point in slot i with its best partner, or drop it when there is none; changes support."""
     n, last = support.count[0], support.count[0] - 1
-    own = np.empty((4, n), support.points.dtype)
+    own = np.empty((4, n), support.sizes.dtype)
     work = borrowed(own)
     logs, h = row(work, 2), row(work, 3)
     log_similarities(gamma, support, i, logs)
@@ -87,10 +86,9 @@ def merge(search: Any, gamma: float, support: Any, i: int) -> None:
 def log_similarities(gamma: float, support: Any, i: int, out: Any) -> None:
     """out[j] = log2 k(x_i, x_j), from the distance: the similarity itself may be too small to have a logarithm."""
     points, sizes, real = support.points, support.sizes, support.sizes.dtype.type
-    own = np.empty((1, points.shape[0]), points.dtype)
-    x = borrowed(own)
-    gather(support, i, x)
-    project_row(Dense(x), 0, points, support.count[0], out)
+    own = room_for_one(points)
+    block, here = standing(points, i, borrowed(own))
+    products(points, block, here, support.count[0], out)
     scale, size = real(-gamma * LOG2_E), sizes[i]
     for j in range(support.count[0]):
         out[j] = max(min(scale * (size + sizes[j] - real(2) * out[j]), real(0)), real(LEAST_LOG))

@@ -7,24 +7,16 @@ import numpy as np
 from onkel.borrow import borrowed, keep
 from onkel.dispatch import compiled
 from onkel.kernels import similarities
-from onkel.rows import Dense
-
-
-@compiled
-def gather(support: Any, slot: int, x: Any) -> None:
-    """Write the point in a slot into the one row of x."""
-    for j in range(support.points.shape[0]):
-        x[0, j] = support.points[j, slot]
+from onkel.points import room_for_one, standing
 
 
 @compiled
 def similar_to(kernel: Any, support: Any, slot: int, out: Any) -> None:
     """out[k] = k(x_slot, x_k) for all points of the support, the point itself included."""
     points, sizes = support.points, support.sizes
-    own = np.empty((1, points.shape[0]), points.dtype)
-    x = borrowed(own)
-    gather(support, slot, x)
-    similarities(kernel, Dense(x), 0, np.float64(sizes[slot]), points, sizes, support.count[0], out)
+    own = room_for_one(points)
+    block, i = standing(points, slot, borrowed(own))
+    similarities(kernel, block, i, np.float64(sizes[slot]), points, sizes, support.count[0], out)
     keep(own)
 
 

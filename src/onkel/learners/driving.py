@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from onkel.budgets.appending import Handover, Unbounded
 from onkel.dispatch import EntryPoint
@@ -18,7 +17,8 @@ from onkel.learners.linear import Linear
 from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest, signs
 from onkel.maps.nystroem import Nystroem, nystroem
-from onkel.rows import Block, Csr, pack, row_count, unpack
+from onkel.points import as_rows, resized, with_room
+from onkel.rows import Block, pack, row_count, unpack
 from onkel.support import enlarged
 
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
@@ -37,12 +37,19 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
     """
     if isinstance(model, OneVsRest | Committee):
         return learn_each(model, block, first, targets, importance, scores)
-    done, n = first, row_count(block)
+    done, n, model = first, row_count(block), roomy(model, block)
     while done < n:
         done = LOOPS[type(model)][0](model, block, done, targets, importance, scores)
         if done < n:
             model, done = relieve(model.budget, model, block, done, targets, importance, scores)
     return model
+
+
+def roomy(model: Any, block: Any) -> Any:
+    """The model with room in its support for every row of the block."""
+    if not hasattr(model, "support"):
+        return model
+    return model._replace(support=model.support._replace(points=with_room(model.support.points, block)))
 
 
 def learn_each(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Any:
@@ -111,7 +118,7 @@ def _(budget: Unbounded, model: Any, block: Any, i: int, targets: Any, importanc
 def _(budget: Handover, model: Any, block: Any, i: int, targets: Any, importance: Any, scores: Any) -> Any:
     """Row i is still learned by the expansion, in one more slot; then the expansion becomes linear."""
     full = model._replace(support=enlarged(model.support, model.support.sizes.shape[0] + 1))
-    row, here = pack(unpack(block)[i : i + 1], model.support.points.dtype), slice(i, i + 1)
+    row, here = pack(unpack(block)[i : i + 1], model.support.sizes.dtype), slice(i, i + 1)
     expansion.learn(full, row, 0, targets[here], importance[here], scores[here])
     return handed_over(budget, full, row), i + 1
 
@@ -119,9 +126,9 @@ def _(budget: Handover, model: Any, block: Any, i: int, targets: Any, importance
 def after_handover(model: Expansion) -> Linear:
     """What an expansion becomes, up to the numbers in it and the rank of its map."""
     support = model.support
-    none = np.zeros((support.sizes.shape[0], 1), support.points.dtype)
+    none = np.zeros((support.sizes.shape[0], 1), support.sizes.dtype)
     feature_map = Nystroem(model.kernel, support.points, support.sizes, none)
-    return linear.linear(feature_map, model.loss, model.step, len(support.coef), support.points.dtype)
+    return linear.linear(feature_map, model.loss, model.step, len(support.coef), support.sizes.dtype)
 
 
 def handed_over(budget: Handover, model: Expansion, layout: Block) -> Linear:
@@ -131,8 +138,9 @@ def handed_over(budget: Handover, model: Expansion, layout: Block) -> Linear:
     """
     support, B = model.support, model.support.sizes.shape[0] - 1
     K = gram(model, layout)
-    made, back = nystroem(model.kernel, support.points[:, :B], support.sizes[:B], K[:B, :B], budget.rank, budget.cut)
-    coef, dtype = support.scale[0] * np.asarray(support.coef, np.float64), support.points.dtype
+    points, sizes = resized(support.points, B), support.sizes[:B]
+    made, back = nystroem(model.kernel, points, sizes, K[:B, :B], budget.rank, budget.cut)
+    coef, dtype = support.scale[0] * np.asarray(support.coef, np.float64), support.sizes.dtype
     weights = coef[:, :B] @ back + coef[:, B:] @ (K[B:, :B] @ np.asarray(made.projection, np.float64))
     after = linear.linear(made, model.loss, model.step, len(weights), dtype)
     after.weights[:] = weights.astype(dtype)
@@ -145,8 +153,7 @@ def gram(model: Expansion, layout: Block) -> NDArray[np.float64]:
     support = model.support
     n = support.sizes.shape[0]
     alone = support._replace(coef=np.eye(n, dtype=support.coef.dtype), count=np.array([n]), scale=np.ones(1))
-    rows = np.ascontiguousarray(support.points.T)
-    block = pack(sparse.csr_matrix(rows) if isinstance(layout, Csr) else rows, rows.dtype)
+    block = pack(as_rows(support.points, layout), support.sizes.dtype)
     K = np.empty((n, n))
     expansion.score(answering(model)._replace(support=alone, offset=np.zeros(n)), block, K)
     return (K + K.T) / 2.0

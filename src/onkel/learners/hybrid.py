@@ -13,7 +13,8 @@ from onkel.dispatch import compiled, entry_point, known
 from onkel.kernels import measure, self_similarity, similarities
 from onkel.losses import adapt, suffer
 from onkel.maps.verbs import factor, lift, width, work_width
-from onkel.rows import Dense, dot, row_count
+from onkel.points import room_for_one, standing
+from onkel.rows import dot, row_count
 from onkel.steps import pace
 from onkel.support import Candidate, Support, append, finite, forget, take_over
 
@@ -39,7 +40,7 @@ class Desk(NamedTuple):
     similar: Any  # (B,)
     work: Any  # (1, work width)
     features: Any  # (1, width)
-    point: Any  # (1, d)
+    point: Any  # of `standing`
     slopes: Any  # (K,)
     coef: Any
 
@@ -58,7 +59,7 @@ def desk(model: Any) -> Any:
         np.empty(model.support.sizes.shape[0], real),
         np.empty((1, work_width(model.feature_map)), real),
         np.empty((1, model.weights.shape[1]), real),
-        np.empty((1, model.support.points.shape[0]), real),
+        room_for_one(model.support.points),
         np.empty(outputs),
         np.empty(outputs),
     )
@@ -145,9 +146,8 @@ def smallest(support: Any) -> int:
 def hand_over(model: Any, slot: int, work: Any) -> None:
     """Move a point from the support to the features: w += a_i z(x_i); changes model."""
     support = model.support
-    for j in range(support.points.shape[0]):
-        work.point[0, j] = support.points[j, slot]
-    lift(model.feature_map, Dense(work.point), 0, 1, work.work, work.features)
+    block, i = standing(support.points, slot, work.point)
+    lift(model.feature_map, block, i, 1, work.work, work.features)
     common, z = factor(model.feature_map) * support.scale[0] / model.scale[0], row(work.features, 0)
     for k in range(model.weights.shape[0]):
         c, weights = z.dtype.type(common * support.coef[k, slot]), row(model.weights, k)

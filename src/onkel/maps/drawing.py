@@ -4,8 +4,10 @@ from typing import Any
 
 from onkel.kernels import CHI2, LINEAR, POLYNOMIAL, Kernel
 from onkel.maps.chi2 import chi2
-from onkel.maps.fourier import fourier, iid, orthogonal
+from onkel.maps.drawn import drawn
+from onkel.maps.fourier import Fourier, fourier, iid, orthogonal
 from onkel.maps.hadamard import fastfood, sorf
+from onkel.points import WIDE
 
 DRAWS = ("iid", "orthogonal", "sorf", "fastfood")
 
@@ -19,6 +21,9 @@ def draw_map(kernel: Kernel, n_features: int, n_frequencies: int, draw: str, dty
     >>> draw_map(gaussian(gamma=1.0), 3, 5, "iid", float, 1).frequencies.shape
     (3, 5)
     """
+    if n_features > WIDE and (kernel.code == CHI2 or draw != "iid"):
+        what = "The map of the additive chi2 kernel" if kernel.code == CHI2 else f"draw={draw!r}"
+        raise ValueError(f"{what} takes at most {WIDE} columns; a shift-invariant kernel with draw='iid' takes any.")
     if kernel.code == CHI2:
         return chi2(n_features)
     if kernel.code in (LINEAR, POLYNOMIAL):
@@ -26,5 +31,7 @@ def draw_map(kernel: Kernel, n_features: int, n_frequencies: int, draw: str, dty
     if draw in ("sorf", "fastfood") and n_features > 1:
         make = sorf if draw == "sorf" else fastfood
         return make(kernel, n_features, n_frequencies, dtype, seed)
+    if n_features > WIDE:
+        return Fourier(drawn(kernel, n_frequencies, seed))
     table = orthogonal if draw == "orthogonal" else iid
     return fourier(table(kernel, n_features, n_frequencies, seed), dtype)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from onkel.borrow import row
-from onkel.dispatch import compiled
+from onkel.dispatch import compiled, verb
 from onkel.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
 from onkel.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
 from onkel.randomness import derive, normal_table, uniform_table
@@ -21,19 +21,39 @@ from onkel.vecmath import sincospi
 class Fourier(NamedTuple):
     """Cosine block, then sine block."""
 
-    frequencies: Any  # (d, D), in half turns: omega / pi
+    frequencies: Any  # (d, D), in half turns: omega / pi; or `Drawn`
 
 
 class Phase(NamedTuple):
     """One cosine with a random phase per frequency: half the features of `Fourier`, more variance."""
 
-    frequencies: Any  # (d, D), omega / pi
+    frequencies: Any  # as in `Fourier`
     phases: Any  # (D,), b / pi
+
+
+@verb
+def rotate(frequencies: Any, block: Any, first: int, count: int, phases: Any) -> None:
+    """phases[r] = the phases of row first + r, in half turns."""
+
+
+@verb
+def frequency_count(frequencies: Any) -> int:
+    """Number of frequencies D."""
+
+
+@rotate.of(np.float32, np.float64)
+def _(frequencies: Any, block: Any, first: int, count: int, phases: Any) -> None:
+    project(block, first, count, frequencies, phases)
+
+
+@frequency_count.of(np.float32, np.float64)
+def _(frequencies: Any) -> int:
+    return frequencies.shape[1]
 
 
 @lift.of(Fourier)
 def _(feature_map: Fourier, block: Any, first: int, count: int, work: Any, features: Any) -> None:
-    project(block, first, count, feature_map.frequencies, work)
+    rotate(feature_map.frequencies, block, first, count, work)
     for r in range(count):
         turn(row(work, r), row(features, r), work.shape[1])
 
@@ -50,7 +70,7 @@ def turn(phases: Any, features: Any, n: int) -> None:
 
 @lift.of(Phase)
 def _(feature_map: Phase, block: Any, first: int, count: int, work: Any, features: Any) -> None:
-    project(block, first, count, feature_map.frequencies, work)
+    rotate(feature_map.frequencies, block, first, count, work)
     for r in range(count):
         turn_shifted(row(work, r), feature_map.phases, row(features, r), work.shape[1])
 
@@ -64,32 +84,32 @@ def turn_shifted(phases: Any, shifts: Any, features: Any, n: int) -> None:
 
 @width.of(Fourier)
 def _(feature_map: Fourier) -> int:
-    return 2 * feature_map.frequencies.shape[1]
+    return 2 * frequency_count(feature_map.frequencies)
 
 
 @width.of(Phase)
 def _(feature_map: Phase) -> int:
-    return feature_map.frequencies.shape[1]
+    return frequency_count(feature_map.frequencies)
 
 
 @work_width.of(Fourier, Phase)
 def _(feature_map: Any) -> int:
-    return feature_map.frequencies.shape[1]
+    return frequency_count(feature_map.frequencies)
 
 
 @tile_rows.of(Fourier, Phase)
 def _(feature_map: Any) -> int:
-    return 3 * max(1, min(16, 4096 // feature_map.frequencies.shape[1]))
+    return 3 * max(1, min(16, 4096 // frequency_count(feature_map.frequencies)))
 
 
 @factor.of(Fourier)
 def _(feature_map: Fourier) -> float:
-    return 1.0 / np.sqrt(feature_map.frequencies.shape[1])
+    return 1.0 / np.sqrt(frequency_count(feature_map.frequencies))
 
 
 @factor.of(Phase)
 def _(feature_map: Phase) -> float:
-    return np.sqrt(2.0 / feature_map.frequencies.shape[1])
+    return np.sqrt(2.0 / frequency_count(feature_map.frequencies))
 
 
 @feature_norm.of(Fourier)
@@ -147,8 +167,7 @@ def fourier(frequencies: Any, dtype: Any) -> Fourier:
     return Fourier(np.ascontiguousarray(np.asarray(frequencies) / np.pi, dtype))
 
 
-def phase(frequencies: Any, dtype: Any, seed: int) -> Phase:
+def phase(drawn: Fourier, dtype: Any, seed: int) -> Phase:
     """The same frequencies with random phases."""
-    half_turns = np.ascontiguousarray(np.asarray(frequencies) / np.pi, dtype)
-    phases = 2.0 * uniform_table(seed, 1, half_turns.shape[1])[0]
-    return Phase(half_turns, phases.astype(dtype))
+    phases = 2.0 * uniform_table(seed, 1, int(frequency_count(drawn.frequencies)))[0]
+    return Phase(drawn.frequencies, phases.astype(dtype))

@@ -144,7 +144,7 @@ def _(partitions: Cells, block: Any, first: int, count: int, cells: Any) -> None
             for k in range(n):
                 far[k] = sizes[k] - far[k]
         else:
-            add_terms(LAPLACIAN, 1.0, block, first + r, points, sizes, n, far)
+            add_terms(points, LAPLACIAN, 1.0, block, first + r, sizes, n, far)
         nearest(far, members, row(cells, r))
     keep(own)
 

@@ -19,7 +19,7 @@ class Nystroem(NamedTuple):
     """Landmarks with their kernel, and the projection M^T."""
 
     kernel: Any
-    points: Any  # (d, B)
+    points: Any  # (d, B), or lists
     sizes: Any  # (B,)
     projection: Any  # (B, k)
 
@@ -59,23 +59,21 @@ def _(feature_map: Nystroem, features: Any) -> float:
 
 
 def nystroem(
-    kernel: Any, points: NDArray[Any], sizes: NDArray[Any], K: NDArray[np.float64], rank: int, cut: float
+    kernel: Any, points: Any, sizes: NDArray[Any], K: NDArray[np.float64], rank: int, cut: float
 ) -> tuple[Nystroem, NDArray[np.float64]]:
-    """The map of landmarks (d, B) with their Gram matrix K, and pinv(M) (B, k) = V_k diag(e)^(1/2).
+    """The map of landmarks with their Gram matrix K, and pinv(M) (B, k) = V_k diag(e)^(1/2).
 
     Directions whose eigenvalue is below e_1 times `cut`, or times B roundings of the points' type, are left out:
     duplicated landmarks give zeros.
     """
-    dtype = points.dtype
+    dtype = sizes.dtype
     values, vectors = np.linalg.eigh(K)
     values, vectors = values[::-1][:rank], vectors[:, ::-1][:, :rank]
     strong = values > max(cut, len(K) * np.finfo(dtype).eps) * max(values[0], 0.0)
     if not strong.any():  # landmarks that are all zero under this kernel: one direction of weight 0
         values, vectors, strong = np.ones(1), np.zeros((len(K), 1)), np.ones(1, bool)
     root, V = np.sqrt(values[strong]), vectors[:, strong]
-    made = Nystroem(
-        kernel, np.ascontiguousarray(points), np.ascontiguousarray(sizes), np.ascontiguousarray(V / root, dtype)
-    )
+    made = Nystroem(kernel, points, np.ascontiguousarray(sizes), np.ascontiguousarray(V / root, dtype))
     return made, V * root
 
 

@@ -13,6 +13,7 @@ from onkel.budgets.choices import Oldest, Random
 from onkel.budgets.span import Span, empty_span
 from onkel.learners.expansion import Rules, expansion
 from onkel.online import Plan, Setting
+from onkel.points import WIDE
 from onkel.randomness import generator
 from onkel.steps import has_memory
 
@@ -110,6 +111,13 @@ def keep_some(kernel: Any, loss: Any, step: Any, capacity: int, budget: Callable
         return expansion(rules, setting.n_features, setting.n_outputs, setting.dtype)
 
     return Plan(kernel, build)
+
+
+def narrow(name: str, setting: Setting) -> Setting:
+    """A checked setting, for learners that fill their points up by merging them."""
+    if setting.n_features > WIDE:
+        raise ValueError(f"{name} merges points, which fills them up: it takes at most {WIDE} columns.")
+    return setting
 
 
 def oldest() -> Oldest:

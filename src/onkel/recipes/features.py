@@ -8,7 +8,7 @@ from onkel.kernels import make_kernel
 from onkel.learners.expansion import Rules, expansion
 from onkel.learners.linear import linear
 from onkel.maps.drawing import DRAWS, draw_map
-from onkel.maps.fourier import iid, phase
+from onkel.maps.fourier import phase
 from onkel.online import Plan, Setting
 from onkel.randomness import derive
 from onkel.recipes.common import by_task, make_loss, make_step, positive, step_size
@@ -138,8 +138,8 @@ def rks(
     made = make_loss(task, loss, epsilon)
 
     def build(settled: Any, setting: Setting) -> Any:
-        frequencies = iid(settled, setting.n_features, count, setting.seed)
-        feature_map = phase(frequencies, setting.dtype, derive(setting.seed, 1))
+        drawn = draw_map(settled, setting.n_features, count, "iid", setting.dtype, setting.seed)
+        feature_map = phase(drawn, setting.dtype, derive(setting.seed, 1))
         return linear(feature_map, made, step, setting.n_outputs, setting.dtype)
 
     return Plan(make_kernel(kernel, gamma, sigma), build)

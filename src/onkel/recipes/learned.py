@@ -76,7 +76,7 @@ def rrf(
             feature_map = Learned(own, noise_of(UNIT[kernel], d, D, dtype, setting.seed))
         return linear(feature_map, made, STEPS[step](rate, penalty), setting.n_outputs, dtype)
 
-    return Plan(None, build)
+    return Plan(None, build, folds=True)
 
 
 def tolerance(loss: Any, epsilon: float | None) -> float:
@@ -127,7 +127,7 @@ def fkl(
         feature_map = learned_phase(own, noise_of(UNIT["gaussian"], d, D, dtype, seed), derive(seed, 1))
         return linear(feature_map, made, steps.minibatch(rate, size, penalty), setting.n_outputs, dtype)
 
-    return Plan(None, build)
+    return Plan(None, build, folds=True)
 
 
 STARTS = tuple(2.0**power for power in range(-15, 6, 4))
@@ -173,4 +173,4 @@ def multi_rrf(
         parts = [plan.build(None, setting._replace(seed=seed)) for plan, seed in zip(plans, seeds, strict=True)]
         return committee(tuple(parts), combine == "vote")
 
-    return Plan(None, build)
+    return Plan(None, build, folds=True)

@@ -10,7 +10,7 @@ from onkel.budgets.projection import Exchange
 from onkel.budgets.removal import Remove
 from onkel.kernels import make_kernel
 from onkel.online import Plan, Setting
-from onkel.recipes.common import at_least_zero, at_random, guarded, keep_some, oldest, one_of, positive
+from onkel.recipes.common import at_least_zero, at_random, guarded, keep_some, narrow, oldest, one_of, positive
 from onkel.recipes.learner import recipe
 
 CLASSES = ("binary", "multiclass")
@@ -131,6 +131,7 @@ def bsgd_m(
         raise ValueError("bsgd_m merges points of the Gaussian kernel only.")
 
     def empty(setting: Setting) -> Merge:
+        narrow("bsgd_m", setting)
         return Merge(Lookup(merge_table(setting.dtype).copy()) if by_table else GoldenSection())
 
     return keep_some(made, losses.hinge(), step, capacity + 1, empty)

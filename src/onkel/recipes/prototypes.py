@@ -7,8 +7,8 @@ import numpy as np
 from onkel import losses, steps
 from onkel.budgets.prototypes import Prototypes
 from onkel.kernels import make_kernel
-from onkel.online import Plan
-from onkel.recipes.common import at_least_zero, keep_some, positive
+from onkel.online import Plan, Setting
+from onkel.recipes.common import at_least_zero, keep_some, narrow, positive
 from onkel.recipes.learner import recipe
 
 
@@ -47,7 +47,8 @@ def tvm(
     cost, count = positive("C", C), positive("sweeps", sweeps, integer=True)
     wanted, outside = at_least_zero("band", band), at_least_zero("far", far)
 
-    def empty(_: Any) -> Prototypes:
+    def empty(setting: Setting) -> Prototypes:
+        narrow("tvm", setting)
         weights, values, gram = np.zeros((2, capacity)), np.zeros(capacity), np.zeros((capacity, capacity))
         return Prototypes(cost, outside, count, weights, weights.copy(), values, gram)
 

@@ -35,4 +35,4 @@ def one_vs_rest(task: str, learner: Any = "bpa_p") -> Plan:
         seeds = [derive(setting.seed, k) for k in range(setting.n_outputs)]
         return side_by_side(tuple(plan.build(settled, one._replace(seed=seed)) for seed in seeds))
 
-    return Plan(plan.kernel, build_all, plan.standardise)
+    return Plan(plan.kernel, build_all, plan.standardise, folds=plan.folds)

@@ -48,4 +48,4 @@ def auto(task: str, n_frequencies: int = 256) -> Plan:
         outcome = numbers() if regression else Labels()
         return mixed(tuned(MAP_STEPS, d, D, dtype, setting.seed), outcome, readouts, exact, SHARE)
 
-    return Plan(None, build, probable=task != "regression")
+    return Plan(None, build, probable=task != "regression", folds=True)
