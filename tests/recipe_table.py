@@ -234,6 +234,8 @@ RECIPE_TABLE = {
             ("binary", {"t": 7, "psi": 4, "sample": 16, "metric": "cityblock", "scale": "none", "eta": 0.5}),
             ("binary", {"partition": "trees", "t": 7, "psi": 9, "sample": 16, "max_depth": 2}),
             ("binary", {"t": 7, "psi": 50, "sample": 33}),  # more rows than the first samples have
+            ("binary", {"t": 3, "psi": 6, "sample": 20, "refresh": 9, "eta": 1.5}),
+            ("multiclass", {"t": 3, "psi": 6, "sample": 20, "refresh": 9, "partition": "trees", "eta": 1.5}),
         ],
         constant_memory=True,
         draws=True,

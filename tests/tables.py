@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from onkel import kernels
+from onkel import kernels, randomness
 from onkel.maps.growing import cells, trees
 from onkel.online import bare
 from onkel.recipes import Learner, make_learner
@@ -63,7 +63,7 @@ def laid_out(X: np.ndarray, layout: str, dtype: Any = np.float64) -> Any:
 # ---- recipes and their twins ----
 
 NOT_OF_TWINS = ("kernel", "gamma", "sigma", "n_frequencies", "draw", "n_components", "standardise")
-OF_PARTITIONS = ("partition", "psi", "metric", "max_depth", "choose", "over")
+OF_PARTITIONS = ("partition", "psi", "metric", "max_depth", "choose", "over", "refresh")
 
 
 def radians(half_turns: Any) -> np.ndarray:
@@ -166,10 +166,23 @@ def partitions_of(rows: np.ndarray, given: dict[str, Any], setting: Any) -> Call
     return nearest_cells(made.points.T.astype(np.float64), made.members, metric)
 
 
+def renewed_partition(size: int, rows: np.ndarray, count: int, given: dict[str, Any], setting: Any) -> Any:
+    """The slow twin of the partition that is made in renewal `count`, from psi of the rows since the last one."""
+    if size < given["psi"] and given["partition"] == "cells":
+        return None
+    places = np.arange((count - 1) * len(rows), count * len(rows))
+    kept = np.sort(np.argsort(randomness.keys(randomness.derive(setting.seed, 8), places))[: given["psi"]])
+    seed = randomness.derive(setting.seed, 1000 + count)
+    phi = partitions_of(rows[kept], {**given, "t": 1}, setting._replace(seed=seed))
+    return lambda x: phi(x)[0]
+
+
 def basis_of(name: str, model: Any, given: dict[str, Any], setting: Any) -> tuple[Any, dict[str, Any]]:
     """The twin of a model, and what it begins with: its kernel, or what the model drew."""
     if name == "ik_ogd":
-        return naive.ik_ogd, {"fit": lambda rows: partitions_of(rows, given, setting)}
+        fit = {"fit": lambda rows: partitions_of(rows, given, setting)}
+        renew = {"refresh": given["refresh"], "renew": lambda *since: renewed_partition(*since, given, setting)}
+        return naive.ik_ogd, fit | (renew if given["refresh"] else {})
     if name == "auto":
         return naive.auto, {"noise": radians(model.feature_map.frequencies)}
     if name == "multi_rrf":
@@ -243,6 +256,8 @@ def state_of(model: Any) -> dict[str, Any]:
             "log_shares": model.log_shares - max(model.log_shares),
         }
         return {**readouts, **widths, **exact}
+    if hasattr(model, "rule"):
+        return state_of(model.model)
     if hasattr(model, "partitions"):
         return {"square_sum": np.sum(np.square(model.scale[0] * model.weights, dtype=np.float64))}
     if hasattr(model, "parts"):

@@ -21,12 +21,13 @@ from onkel.learners.hybrid import Hybrid
 from onkel.learners.indexed import Indexed
 from onkel.learners.linear import Linear
 from onkel.learners.one_vs_rest import OneVsRest
+from onkel.learners.renewed import Renewed
 from onkel.maps.hadamard import Hadamard
 from onkel.maps.isolation import Cells, SparseCells, Trees, cell_count
 from onkel.maps.nystroem import Nystroem
 from onkel.online import Online, Waiting, possible, stand_in
 from onkel.points import Listed
-from onkel.rows import Csr, Dense
+from onkel.rows import Csr, Dense, unpack
 from onkel.scaling import Standardised, scaler
 from onkel.steps import has_memory
 from onkel.support import Support
@@ -69,6 +70,7 @@ def made_of_compressed_rows(model: Any) -> bool:
     """Whether a model has partitions that were made from compressed rows."""
     parts = getattr(model, "parts", None)
     one = parts[0] if isinstance(parts, tuple) and parts else model
+    one = one.model if isinstance(one, Renewed) else one
     return isinstance(getattr(one, "partitions", None), SparseCells)
 
 
@@ -81,10 +83,23 @@ def misfit(model: Any, first: Any, ruled: bool) -> str:
         of_parts = (misfit(part, fresh, ruled) for part, fresh in zip(model.parts, first.parts, strict=True))
         rest = difference(model._replace(parts=None), first._replace(parts=None), ruled)
         return rest or next(filter(None, of_parts), "")
+    if isinstance(first, Renewed) and type(model) is Renewed:
+        return renewed_problem(model, first, ruled)
     for expected in stages(first):
         if type(model) is type(expected):
             return difference(model, expected, ruled) or resized(model, expected) or disagreement(model)
     return f"a {type(model).__name__} is not what {type(first).__name__} becomes"
+
+
+def renewed_problem(model: Renewed, first: Renewed, ruled: bool) -> str:
+    """What is wrong with partitions that are renewed, or with the rows held for the next one."""
+    numbers, inner = model.numbers, first.model
+    if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64 or numbers.ndim != 1:
+        return "the numbers of the rows held are missing"
+    block = unpack(first.block)
+    held = rows_problem(model.block, len(numbers), block.shape[1], block.dtype)
+    rule = "" if model.rule == first.rule and len(numbers) <= model.rule.psi else "its rule of renewal is another one"
+    return rule or held or misfit(model.model, inner, ruled)
 
 
 def resized(model: Any, expected: Any) -> str:
@@ -113,21 +128,20 @@ def held_problem(held: Waiting, fresh: Online) -> str:
         return f"{n} rows are held of {held.seen[0]}"
     if plain or not possible(held.targets, fresh.task, setting.n_outputs):
         return plain or "a target is not such as the task has"
-    if isinstance(block, Dense):
-        fits = difference(block, Dense(np.zeros((n, setting.n_features), setting.dtype)), False)
-    else:
-        fits = compressed_problem(block, n, fresh)
+    fits = rows_problem(block, n, setting.n_features, setting.dtype)
     if fits or held.model is None:
         return fits or ("" if n == 0 else "its model is missing")
     return bare_problem(held.model, fresh) if type(held.model) is not Waiting else "a held model holds rows itself"
 
 
-def compressed_problem(block: Any, n: int, fresh: Online) -> str:
-    """What is wrong with compressed rows."""
+def rows_problem(block: Any, n: int, d: int, dtype: Any) -> str:
+    """What is wrong with n rows of d columns."""
+    if isinstance(block, Dense):
+        return difference(block, Dense(np.zeros((n, d), dtype)), False)
     if not isinstance(block, Csr) or not all(isinstance(part, np.ndarray) for part in block[:3]):
         return "its rows are missing"
-    stored, d = len(block.data), fresh.inner.n_features
-    same_type = Csr(np.zeros(stored, fresh.inner.dtype), np.zeros(stored, np.int32), np.zeros(n + 1, np.int64), d)
+    stored = len(block.data)
+    same_type = Csr(np.zeros(stored, dtype), np.zeros(stored, np.int32), np.zeros(n + 1, np.int64), d)
     problem = difference(block, same_type, False)
     if problem:
         return problem

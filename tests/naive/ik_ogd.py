@@ -5,32 +5,48 @@ import numpy as np
 from tests.naive.common import Trace, slopes
 
 
-def ik_ogd(X, y, task, outputs, fit, t, sample, eta, lam=0.0, loss="hinge", epsilon=0.1, scale="sqrt_t"):
+def ik_ogd(
+    X, y, task, outputs, fit, t, sample, eta, lam=0.0, loss="hinge", epsilon=0.1, scale="sqrt_t", refresh=None,
+    renew=None,
+):  # fmt: skip
     """f = c sum_i w[i, phi_i(x)], c = 1 / sqrt(t) or 1; w[i, phi_i(x)] -= eta c g for all i, after w *= 1 - eta lam.
 
     fit(rows) gives phi: x -> t numbers of cells. Partitions are made anew, from all rows so far, after 1, 2, 4, ...
     and after `sample` rows; then all rows so far are learned again from w = 0. Before the first row f = 0. What is
     kept is c w: f = 1 comes often, and must not be missed by rounding.
+
+    After every `refresh` rows the next partition i is renew(those rows, how often) and w[i, .] = 0; where the sample
+    has too few rows for it, renew gives None.
     """
     square = 1.0 / t if scale == "sqrt_t" else 1.0  # c^2
 
-    def learn(w, phi, x, label):
-        f = sum(w.get((i, cell), np.zeros(outputs)) for i, cell in enumerate(phi(x)))
+    def learn(state, x, label):
+        w, cells = state["w"], state["phi"](x)
+        for i, other in state["renewed"].items():
+            cells[i] = other(x)
+        f = sum(w.get((i, cell), np.zeros(outputs)) for i, cell in enumerate(cells))
         g = slopes(loss, task, label, f, epsilon)
         for key in w:
             w[key] = (1.0 - eta * lam) * w[key]
-        for i, cell in enumerate(phi(x)):
+        for i, cell in enumerate(cells):
             w[i, cell] = w.get((i, cell), np.zeros(outputs)) - eta * square * g
+        state["rows"].append(x)
+        if refresh is not None and len(state["rows"]) % refresh == 0:
+            count = len(state["rows"]) // refresh
+            made, i = renew(state["size"], np.array(state["rows"][-refresh:]), count), (count - 1) % t
+            if made is not None:
+                state["renewed"][i] = made
+                state["w"] = {key: value for key, value in w.items() if key[0] != i}
         return f
 
-    w, phi, scores = {}, None, []
+    state, scores = None, []
     for n, (x, label) in enumerate(zip(X, y, strict=True), start=1):
-        scores.append(np.zeros(outputs) if phi is None else learn(w, phi, x, label))
+        scores.append(np.zeros(outputs) if state is None else learn(state, x, label))
         if n == sample or (n < sample and n & (n - 1) == 0):
-            w, phi = {}, fit(X[:n])
+            state = {"w": {}, "phi": fit(X[:n]), "renewed": {}, "rows": [], "size": n}
             for earlier, its_label in zip(X[:n], y[:n], strict=True):
-                learn(w, phi, earlier, its_label)
-    return Trace(np.array(scores), {"square_sum": sum((np.sum(value**2) for value in w.values()), 0.0)})
+                learn(state, earlier, its_label)
+    return Trace(np.array(scores), {"square_sum": sum((np.sum(value**2) for value in state["w"].values()), 0.0)})
 
 
 def dual_ogd(X, y, phi, eta):

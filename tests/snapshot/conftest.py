@@ -59,6 +59,7 @@ def models(tmp_path_factory):
         "cells": fitted(ik_ogd(t=3, psi=4, sample=16)),
         "trees": fitted(ik_ogd(partition="trees", t=3, psi=4, sample=16)),
         "wide cells": fitted(ik_ogd(t=3, psi=4, sample=16), WIDE),
+        "renewed": fitted(ik_ogd(t=3, psi=4, sample=16, refresh=7)),
         "listed": fitted(rbp(budget=5, gamma=0.5), VERY_WIDE),
         "listed landmarks": fitted(nogd(budget=5, rank=3, gamma=0.5), VERY_WIDE),
         "drawn": fitted(fogd(n_frequencies=4, gamma=0.5), VERY_WIDE),

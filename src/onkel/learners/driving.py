@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from onkel.budgets.appending import Handover, Unbounded
 from onkel.dispatch import EntryPoint
-from onkel.learners import expansion, hybrid, indexed, linear, mixed
+from onkel.learners import expansion, hybrid, indexed, linear, mixed, renewed
 from onkel.learners.committee import Committee, combined
 from onkel.learners.expansion import Expansion
 from onkel.learners.hybrid import Hybrid
@@ -16,6 +16,7 @@ from onkel.learners.indexed import Indexed
 from onkel.learners.linear import Linear
 from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest, signs
+from onkel.learners.renewed import Renewed
 from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.points import as_rows, resized, with_room
 from onkel.rows import Block, pack, row_count, unpack
@@ -37,6 +38,8 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
     """
     if isinstance(model, OneVsRest | Committee):
         return learn_each(model, block, first, targets, importance, scores)
+    if isinstance(model, Renewed):
+        return renewed.learn(model, block, first, targets, importance, scores)
     done, n, model = first, row_count(block), roomy(model, block)
     while done < n:
         done = LOOPS[type(model)][0](model, block, done, targets, importance, scores)
@@ -80,6 +83,8 @@ def score(model: Any, block: Any, scores: Any) -> None:
         for part, room in zip(model.parts, own, strict=True):
             score(part, block, room)
         scores[:] = together(model, own)
+    elif isinstance(model, Renewed):
+        score(model.model, block, scores)
     else:
         LOOPS[type(model)][1](answering(model), block, scores)
 
@@ -94,6 +99,8 @@ def prepare(model: Any, block: Any, scores: Any) -> None:
     """Compile what learning rows like these will need, later stages included."""
     if isinstance(model, OneVsRest | Committee):
         return prepare(model.parts[0], block, rooms(model, scores)[0])
+    if isinstance(model, Renewed):
+        return prepare(model.model, block, scores)
     learn_rows, score_rows = LOOPS[type(model)]
     nothing = np.zeros(0)
     learn_rows.bind(model, block, 0, nothing, nothing, scores)

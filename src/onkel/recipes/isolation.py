@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import numpy as np
+
 from onkel.learners.indexed import indexed
-from onkel.maps.growing import cells, trees
+from onkel.learners.renewed import Renewed, Rule, make
 from onkel.online import Plan, Setting
 from onkel.recipes.common import by_task, make_loss, make_step, one_of, positive
 from onkel.recipes.learner import recipe
+from onkel.rows import pack
 from onkel.widths import Sample
 
 METRICS = {"euclidean": 2, "cityblock": 1}
@@ -29,6 +32,7 @@ def ik_ogd(
     over: int | None = None,
     metric: str = "euclidean",
     max_depth: int | None = None,
+    refresh: int | None = None,
 ) -> Plan:
     r"""Online gradient descent with an Isolation Kernel, in the primal: one weight per cell of t random partitions.
 
@@ -38,7 +42,8 @@ def ik_ogd(
 
     The sample is the first `sample` rows, or (`choose="reservoir"`) as many drawn from the first `over` rows, each with
     the same chance. Partitions are made anew at 1, 2, 4, ... rows, and the rows of the sample learned again; then they
-    stay.
+    stay. `refresh`, for streams that drift: every so many rows the oldest partition is made anew from psi rows drawn
+    from those, its weights 0.
 
     Pieces: maps.isolation.Cells, SparseCells or Trees, losses.hinge (squared for regression) or another, steps.constant
     or another without memory. Tasks: binary, multiclass (ours), regression (ours). Constant memory.
@@ -60,15 +65,19 @@ def ik_ogd(
     scaled = scale == "sqrt_t"
     first = by_task(task, 0.5, 0.5, 0.1) * (count if scaled else 1.0)
     rule = make_step(step, first if eta is None else eta, lam)
+    period = 0 if refresh is None else positive("refresh", refresh, integer=True)
+    if period and min(period, sample) < size:
+        raise ValueError(f"A partition is made from psi = {size} rows: refresh and sample must be at least that.")
     made, held = make_loss(task, loss, epsilon), sampled(sample, choose, over)
 
     def build(rows: Any, setting: Setting) -> Any:
-        if partition == "trees":
-            partitions: Any = trees(rows, count, size, depth, setting.dtype, setting.seed)
-        else:
-            partitions = cells(rows, count, size, distance, setting.dtype, setting.seed)
+        how = Rule(period, size, partition, distance, depth, setting.seed)
         norm = 1.0 / count if scaled else 1.0
-        return indexed(partitions, made, rule, norm, setting.n_outputs, setting.dtype)
+        partitions = make(how, rows, count, setting.dtype, setting.seed)
+        model = indexed(partitions, made, rule, norm, setting.n_outputs, setting.dtype)
+        if not period:
+            return model
+        return Renewed(how, model, pack(rows[:0], setting.dtype), np.zeros(0, np.int64))
 
     return Plan(held, build)
 
