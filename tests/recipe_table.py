@@ -224,7 +224,7 @@ RECIPE_TABLE = {
     ),
     "ik_ogd": Row(
         parameters=by_task(*[{"t": 7, "psi": 4, "sample": 16}] * 3),
-        defaults={"eta": by_task(3.5, 3.5, 0.7), "loss": by_task("hinge", "hinge", "squared")},
+        defaults={"eta": by_task(0.5, 0.5, 0.1), "loss": by_task("hinge", "hinge", "squared")},
         variations=[
             (task, {"partition": partition, "t": 7, "psi": 6, "sample": 20, "loss": loss, "eta": 0.4, "lam": 0.1})
             for task, loss in LOSSES

@@ -219,9 +219,12 @@ def rooted(trees: Trees) -> bool:
     """Whether the arrays of trees fit together and point inside."""
     columns, feature, threshold, child, cell, roots, _ = trees
     nodes = len(child)
-    same = len(feature) == len(threshold) == len(cell) == nodes
-    both = same and (child + (child != np.arange(nodes)) < nodes).all()  # a leaf, its own child, has no second one
-    return bool(both and within(child, nodes) and within(roots, nodes) and within(feature, max(len(columns), 1)))
+    if not len(feature) == len(threshold) == len(cell) == nodes:
+        return False
+    leaf = child == np.arange(nodes)  # its own child, and there is no second one
+    asked = (feature[leaf] == len(columns)).all() and (feature[~leaf] < len(columns)).all()
+    both = (child + ~leaf < nodes).all()
+    return bool(both and asked and within(child, nodes) and within(roots, nodes) and feature.min() >= 0)
 
 
 def centred(cells: Any) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from onkel.metrics import WINDOW, add_up, errors, metrics_for
 from onkel.online import Online
+from onkel.randomness import keys
 from onkel.recipes import Learner
 
 Numbers = NDArray[np.float64]
@@ -167,3 +168,39 @@ def over_permutations(
         reports.append(prequential(online, [(rows[order], np.asarray(targets)[order])], n_classes))
     numbers = [key for key in reports[0] if all(isinstance(report[key], int | float) for report in reports)]
     return {key: spread([report[key] for report in reports]) for key in numbers}
+
+
+def cross_validated(
+    learner: Learner, rows: Any, targets: Numbers, folds: int = 5, *, seed: int = 0, **start: Any
+) -> Spread:
+    """The error on each fold of the rows after one pass over the others; mean and sample standard deviation.
+
+    Folds are drawn from the seed alone, so that learners are compared on the same ones.
+    """
+    targets = np.asarray(targets, np.float64)
+    if not 2 <= folds <= len(targets):
+        raise ValueError(f"folds must be from 2 to the number of rows, {len(targets)}, not {folds!r}.")
+    fold = np.argsort(keys(seed, np.arange(len(targets))), kind="stable") % folds
+    found = []
+    for k in range(folds):
+        online = learner.start(rows.shape[1], **start)
+        online.learn(rows[fold != k], targets[fold != k])
+        found.append(float(np.mean(errors(online.task, targets[fold == k], online.score(rows[fold == k])))))
+    return spread(found)
+
+
+def chosen(
+    learners: Sequence[Learner], rows: Any, targets: Numbers, folds: int = 5, *, seed: int = 0, **start: Any
+) -> Learner:
+    """The learner with the smallest error in cross-validation; of equal ones the first.
+
+    With the first part of a stream, this is how kernels are chosen before the rest comes:
+
+    >>> from onkel.recipes import ik_ogd
+    >>> X, y = np.arange(40.0)[:, None], np.where(np.arange(40) % 20 < 10, 1.0, -1.0)
+    >>> best = chosen([ik_ogd(psi=psi) for psi in (1, 16)], X, y)
+    >>> best.get_params()["psi"]
+    16
+    """
+    found = [cross_validated(learner, rows, targets, folds, seed=seed, **start).mean for learner in learners]
+    return learners[int(np.argmin(found))]

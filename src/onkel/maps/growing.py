@@ -28,16 +28,19 @@ def trees(rows: Any, t: int, psi: int, max_depth: int | None, dtype: Any, seed: 
     columns = stored if len(stored) else np.zeros(1, np.int64)  # rows without any number have no feature to split on
     block = pack(rows[:, columns], dtype)
     room = t * (2 * chosen.shape[1] - 1)
-    feature, child, cell = (np.zeros(room, np.int32) for _ in range(3))
+    feature, child = np.zeros(room, np.uint32), np.zeros(room, np.uint32)
+    cell = np.zeros(room, np.int32)
     threshold, roots, depths = np.zeros(room, dtype), np.zeros(t, np.int32), np.zeros(t, np.int32)
     sizes = np.zeros(2, np.int64)
     limit = np.iinfo(np.int64).max if max_depth is None else max_depth
     made = feature, threshold, child, cell, roots, depths
     grow(block, chosen, len(columns), limit, generator(derive(seed, 1)), *made, sizes)
     nodes = int(sizes[0])
-    asked, places = np.unique(feature[:nodes], return_inverse=True)
+    inner = child[:nodes] != np.arange(nodes)
+    asked = np.unique(feature[:nodes][inner])
+    places = np.where(inner, np.searchsorted(asked, feature[:nodes]), len(asked))
     return Trees(
-        columns[asked].astype(np.int64), places.astype(np.int32), threshold[:nodes].copy(), child[:nodes].copy(),
+        columns[asked].astype(np.int64), places.astype(np.uint32), threshold[:nodes].copy(), child[:nodes].copy(),
         cell[:nodes].copy(), roots, depths,
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ import numpy as np
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, verb
 from onkel.kernels import LAPLACIAN, add_terms
-from onkel.rows import entry, extent, project_row
+from onkel.rows import Csr, Dense, entry, extent, project_row
 
 SIDE_BY_SIDE = 8  # rows that walk down a tree together: one waits for memory while the others go on
 
@@ -20,13 +20,14 @@ SIDE_BY_SIDE = 8  # rows that walk down a tree together: one waits for memory wh
 class Trees(NamedTuple):
     """Partition i is the tree whose root is node roots[i]; the children of node n are child[n] and child[n] + 1.
 
-    A leaf is its own child, so that all rows can take the same number of steps.
+    A leaf is its own child, and asks for a feature beyond the last, which is less than any threshold: all rows can take
+    the same number of steps, without a question.
     """
 
     columns: Any  # (m,): the features that any node asks for, in order
-    feature: Any  # (nodes,): position of the feature in `columns`
+    feature: Any  # (nodes,), uint32: position of the feature in `columns`; their number for leaves
     threshold: Any  # (nodes,)
-    child: Any  # (nodes,)
+    child: Any  # (nodes,), uint32
     cell: Any  # (nodes,): number of the cell, for leaves
     roots: Any  # (t,)
     depths: Any  # (t,)
@@ -93,21 +94,32 @@ def position(columns: Any, j: int) -> int:
 
 @locate.of(Trees)
 def _(partitions: Trees, block: Any, first: int, count: int, cells: Any) -> None:
-    own = np.zeros((SIDE_BY_SIDE, max(partitions.columns.shape[0], 1)), partitions.threshold.dtype)
+    own = np.full((SIDE_BY_SIDE, partitions.columns.shape[0] + 1), -np.inf, partitions.threshold.dtype)
     seen = borrowed(own)
     for start in range(0, count, SIDE_BY_SIDE):
         here = min(SIDE_BY_SIDE, count - start)
         for r in range(here):
-            pick(partitions.columns, block, first + start + r, row(seen, r))
+            pick(block, first + start + r, partitions.columns, row(seen, r))
         walk(partitions.feature, partitions.threshold, partitions.child, partitions.cell, partitions.roots,
              partitions.depths, seen, cells[start : start + here])  # fmt: skip
     keep(own)
 
 
-@compiled
-def pick(columns: Any, block: Any, i: int, out: Any) -> None:
-    """The features of row i that are among the columns."""
-    out[:] = 0
+@verb
+def pick(block: Any, i: int, columns: Any, out: Any) -> None:
+    """out[k] = feature columns[k] of row i; leaves what is behind the last."""
+
+
+@pick.of(Dense)
+def _(block: Dense, i: int, columns: Any, out: Any) -> None:
+    for k in range(columns.shape[0]):
+        out[k] = block.values[i, columns[k]]
+
+
+@pick.of(Csr)
+def _(block: Csr, i: int, columns: Any, out: Any) -> None:
+    for k in range(columns.shape[0]):
+        out[k] = 0
     first, last = extent(block, i)
     for p in range(first, last):
         j, x = entry(block, i, p)
@@ -119,15 +131,14 @@ def pick(columns: Any, block: Any, i: int, out: Any) -> None:
 @compiled(heavy=True)
 def walk(feature: Any, threshold: Any, child: Any, cell: Any, roots: Any, depths: Any, seen: Any, cells: Any) -> None:
     """Let all rows go down each tree, step by step together."""
-    nodes = np.empty(SIDE_BY_SIDE, np.int64)
+    nodes = np.empty(SIDE_BY_SIDE, np.uint32)  # without a sign, or each use of one as a position would ask for it
     for i in range(roots.shape[0]):
         for r in range(SIDE_BY_SIDE):
             nodes[r] = roots[i]
         for _ in range(depths[i]):
             for r in range(SIDE_BY_SIDE):
                 n = nodes[r]
-                second = child[n] != n and seen[r, feature[n]] >= threshold[n]  # from a leaf nothing goes on
-                nodes[r] = child[n] + (1 if second else 0)
+                nodes[r] = child[n] + np.uint32(seen[r, feature[n]] >= threshold[n])
         for r in range(cells.shape[0]):
             cells[r, i] = cell[nodes[r]]
 

@@ -10,6 +10,8 @@ from scipy import sparse
 from onkel.maps.isolation import Cells, SparseCells, Trees
 from onkel.rows import aligned_zeros
 
+NONE = np.iinfo(np.int64).max
+
 
 @singledispatch
 def cell_counts(partitions: Any) -> NDArray[np.int64]:
@@ -32,22 +34,29 @@ def replaced(old: Any, i: int, new: Any) -> Any:
 @replaced.register
 def _(old: Trees, i: int, new: Trees) -> Trees:
     parts = [new if k == i else tree(old, k) for k in range(len(old.roots))]
-    columns = np.unique(np.concatenate([part.columns[np.unique(part.feature)] for part in parts]))
+    asked = [asked_by(part) for part in parts]
+    columns = np.unique(np.concatenate(asked))
+    columns = columns[columns != NONE]
     nodes = np.array([len(part.child) for part in parts])
     cells = np.array([int(part.cell.max()) + 1 for part in parts])
     starts, firsts = np.cumsum(nodes) - nodes, np.cumsum(cells) - cells
     leaves = [part.child == np.arange(len(part.child)) for part in parts]
     return Trees(
         columns,
-        np.concatenate([np.searchsorted(columns, part.columns[part.feature]) for part in parts]).astype(np.int32),
+        np.searchsorted(columns, np.concatenate(asked)).astype(np.uint32),
         np.concatenate([part.threshold for part in parts]),
-        np.concatenate([part.child + start for part, start in zip(parts, starts, strict=True)]).astype(np.int32),
+        np.concatenate([part.child + start for part, start in zip(parts, starts, strict=True)]).astype(np.uint32),
         np.concatenate(
             [np.where(leaf, part.cell + first, 0) for part, leaf, first in zip(parts, leaves, firsts, strict=True)]
         ).astype(np.int32),
         starts.astype(np.int32),
         np.concatenate([part.depths for part in parts]),
     )
+
+
+def asked_by(part: Trees) -> NDArray[np.int64]:
+    """The column that each node asks for, and one behind all others for leaves."""
+    return np.append(part.columns, NONE)[part.feature]
 
 
 def tree(partitions: Trees, k: int) -> Trees:

@@ -48,8 +48,8 @@ def ik_ogd(
     Pieces: maps.isolation.Cells, SparseCells or Trees, losses.hinge (squared for regression) or another, steps.constant
     or another without memory. Tasks: binary, multiclass (ours), regression (ours). Constant memory.
     Differs from the paper: Phi carries the 1 / sqrt(t) that its kernel has and its Alg. 2 lacks, so that this is `ogd`
-    with k; `scale="none"` is Alg. 2 as printed, in which steps are t times as long. Its alpha c is a double sign. `eta`
-    is 0.5 unless given, times t for scale="sqrt_t".
+    with k, and its accuracies come out; `scale="none"` is Alg. 2 as printed, in which steps are t times as long. Its
+    alpha c is a double sign. `eta` is 0.5 unless given, 0.1 for regression.
 
     >>> model = ik_ogd(t=5, psi=2, sample=2).start(1)
     >>> model.learn([[0.0], [1.0], [0.1]], [1.0, -1.0, 1.0]).shape
@@ -63,8 +63,7 @@ def ik_ogd(
     distance = METRICS[one_of("metric", metric, tuple(METRICS))]
     depth = None if max_depth is None else positive("max_depth", max_depth, integer=True)
     scaled = scale == "sqrt_t"
-    first = by_task(task, 0.5, 0.5, 0.1) * (count if scaled else 1.0)
-    rule = make_step(step, first if eta is None else eta, lam)
+    rule = make_step(step, by_task(task, 0.5, 0.5, 0.1) if eta is None else eta, lam)
     period = 0 if refresh is None else positive("refresh", refresh, integer=True)
     if period and min(period, sample) < size:
         raise ValueError(f"A partition is made from psi = {size} rows: refresh and sample must be at least that.")
