@@ -1,14 +1,15 @@
-"""``python -m benchmarks all | accuracy | fogd | learned | budgets | latency | startup | table5 | wide [--quick]``."""
+"""``python -m benchmarks SUITE [--quick]``: all, or one of the suites below."""
 
 import argparse
 
-from benchmarks import accuracy, budgets, fogd, latency, learned, startup, table5, wide
+from benchmarks import accuracy, budgets, fogd, isolation, latency, learned, startup, table5, wide
 
 SUITES = {
     "accuracy": accuracy.main,
     "fogd": fogd.main,
     "learned": learned.main,
     "budgets": budgets.main,
+    "isolation": isolation.main,
     "latency": latency.main,
     "startup": startup.main,
     "table5": table5.main,

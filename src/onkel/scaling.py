@@ -7,6 +7,10 @@ ln(|v| - 1)) beyond, at most 20: linear in the bulk, logarithmic in the tails. A
 Statistics are Welford's, of numbers clipped to 3 deviations once more than 10 were seen. One absurd number among the
 first would spoil them for ever, so windows of 16, 32, 64, ... unclipped numbers run beside them; when a window shows a
 hundredth of their variance or less, its statistics take their place and the next window is short again.
+
+Where most rows of a dense column share one number m, like 0 or a limit, what lies close to m is told apart from it:
+with its share (1 + l) / 2 the others move away from m by 4 l deviations, and all are centred and scaled anew, exactly
+where the others lie on one side of m. m is found by a majority vote, with three numbers per column.
 """
 
 from typing import Any, NamedTuple
@@ -24,6 +28,7 @@ GUARD = 100.0  # times the variance of a window: the statistics are taken for sp
 WINDOW = 16.0  # length of the first window
 FLAT = 1e-12  # a deviation below this share of the mean is rounding
 HUGE = 1e100  # what an infinite number counts as
+GAP = 4.0  # deviations by which the others would move away from a number that almost all rows share
 
 
 @known
@@ -37,6 +42,9 @@ class Scaler(NamedTuple):
     window_mean: Any
     window_moment: Any
     window_length: Any
+    common: Any  # (d,): the number that may be the one of most rows
+    votes: Any  # rows with it less rows without, since it has been the candidate
+    hits: Any  # rows with it since then
 
 
 @known
@@ -50,7 +58,7 @@ class Standardised(NamedTuple):
 def scaler(n_features: int) -> Scaler:
     """Statistics of nothing yet."""
     zeros = [np.zeros(n_features) for _ in range(6)]
-    return Scaler._make([*zeros, np.full(n_features, WINDOW)])
+    return Scaler._make([*zeros, np.full(n_features, WINDOW), *(np.zeros(n_features) for _ in range(3))])
 
 
 def standardised(state: Scaler, block: Any, importance: Any, dtype: Any) -> Any:
@@ -124,22 +132,35 @@ def bounded(x: float) -> float:
 
 @place.of(Dense)
 def _(block: Dense, i: int, state: Any, out: Any) -> None:
-    place_dense(row(block.values, i), state.count, state.mean, state.moment, row(out.values, i))
+    x = row(block.values, i)
+    place_dense(x, state.count, state.mean, state.moment, state.common, state.hits, row(out.values, i))
+
+
+@compiled
+def placed(x: float, count: float, mean: float, moment: float, common: float, hits: float) -> float:
+    """(x - mean) / sd, the number of most rows set apart from the others; of mean 0 and variance 1 again."""
+    deviation = np.sqrt(moment / count)
+    lead = max(2.0 * hits / count - 1.0, 0.0)
+    others, gap, offset = 0.5 * (1.0 - lead), GAP * lead, (mean - common) / deviation
+    side = (1.0 if x > common else 0.0) - (1.0 if x < common else 0.0)
+    middle = others if offset > 0.0 else -others
+    variance = 1.0 + gap * (1.0 - others) * (2.0 * abs(offset) + gap * others)
+    return ((x - mean) / deviation + gap * (side - middle)) / np.sqrt(variance)
 
 
 @compiled(heavy=True)
-def place_dense(x: Any, count: Any, mean: Any, moment: Any, out: Any) -> None:
+def place_dense(x: Any, count: Any, mean: Any, moment: Any, common: Any, hits: Any, out: Any) -> None:
     real, far = out.dtype.type, False
     for j in range(x.shape[0]):
-        deviation = np.sqrt(moment[j] / count[j])
-        v = (x[j] - mean[j]) / deviation
-        out[j] = v if count[j] >= 2.0 and deviation > FLAT * abs(mean[j]) else 0.0
+        v = placed(x[j], count[j], mean[j], moment[j], common[j], hits[j])
+        varied = count[j] >= 2.0 and np.sqrt(moment[j] / count[j]) > FLAT * abs(mean[j])
+        out[j] = v if varied else 0.0
         far = far | (not abs(out[j]) <= BULK)
     if far:
         for j in range(x.shape[0]):
             if not abs(out[j]) <= BULK:
-                deviation = np.sqrt(moment[j] / count[j])
-                out[j] = real(squashed((bounded(x[j]) - mean[j]) / deviation))
+                v = placed(bounded(x[j]), count[j], mean[j], moment[j], common[j], hits[j])
+                out[j] = real(squashed(v))
 
 
 @place.of(Csr)
@@ -158,6 +179,7 @@ def _(block: Csr, i: int, state: Any, out: Any) -> None:
 def _(block: Dense, i: int, state: Any) -> None:
     x = row(block.values, i)
     count_in(x, state.count, state.mean, state.moment)
+    vote(x, state.common, state.votes, state.hits)
     if watch(x, state.window_count, state.window_mean, state.window_moment, state.window_length):
         for j in range(x.shape[0]):
             if state.window_count[j] == state.window_length[j]:
@@ -178,6 +200,18 @@ def count_in(x: Any, count: Any, mean: Any, moment: Any) -> None:
         count[j] = n if seen else count[j]
         mean[j] = mean[j] + step if seen else mean[j]
         moment[j] = moment[j] + apart * (apart - step) if seen else moment[j]
+
+
+@compiled(heavy=True)
+def vote(x: Any, common: Any, votes: Any, hits: Any) -> None:
+    """Majority vote of Boyer and Moore: a number that most rows share ends as the candidate."""
+    for j in range(x.shape[0]):
+        value = min(max(x[j], -HUGE), HUGE)
+        seen, same, free = x[j] == x[j], value == common[j], votes[j] == 0.0
+        common[j] = value if seen and free else common[j]
+        step = 1.0 if same or free else -1.0
+        votes[j] += step if seen else 0.0
+        hits[j] = (hits[j] + 1.0 if same else 1.0 if free else hits[j]) if seen else hits[j]
 
 
 @compiled(heavy=True)
@@ -219,5 +253,6 @@ def turn_window(state: Any, j: int) -> None:
     spoilt = variance > 0.0 and state.moment[j] / state.count[j] > GUARD * variance
     if spoilt:
         state.count[j], state.mean[j], state.moment[j] = count, state.window_mean[j], moment
+        state.votes[j], state.hits[j] = min(state.votes[j], count), min(state.hits[j], count)
     state.window_length[j] = WINDOW if spoilt else 2.0 * state.window_length[j]
     state.window_count[j] = state.window_mean[j] = state.window_moment[j] = 0.0

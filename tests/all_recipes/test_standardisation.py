@@ -153,3 +153,29 @@ def test_one_row_at_a_time_may_miss_numbers_too():
     expected = whole.learn(X, y)
     scores = [single.learn_one(x, target).copy() for x, target in zip(X, y, strict=True)]
     assert snapshot.same(np.array(scores), expected)
+
+
+def test_numbers_close_to_one_that_most_rows_share_are_told_apart_from_it():
+    rng = np.random.default_rng(0)
+    other = rng.random(4000) < 0.2
+    X = np.where(other, 1.0 - rng.uniform(0.001, 0.5, 4000), 1.0)[:, None]
+    state = scaler(1)
+    scaling.standardised(state, pack(X, np.float64), np.ones(4000), np.float64)
+    found = scaling.as_it_stands(state, pack(np.append(X, [[0.999]], axis=0), np.float64), np.float64).values[:, 0]
+    assert abs(found[:-1].mean()) < 0.05
+    assert abs(found[:-1].std() - 1.0) < 0.1
+    assert found[np.argmin(other)] - found[-1] > 1.0  # 1 and 0.999, of deviation 0.1
+    assert state.common[0] == 1.0
+
+
+def test_columns_without_a_number_of_most_rows_and_columns_of_two_numbers_are_as_ever():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=500), rng.random(500) < 0.1, rng.integers(0, 3, 500)].astype(float)
+    state = scaler(3)
+    scaling.standardised(state, pack(X, np.float64), np.ones(500), np.float64)
+    found = scaling.as_it_stands(state, pack(X, np.float64), np.float64).values
+    plain = (X - state.mean) / np.sqrt(state.moment / state.count)
+    bulk = np.abs(plain) < 1.9
+    np.testing.assert_allclose(found[:, [0, 2]][bulk[:, [0, 2]]], plain[:, [0, 2]][bulk[:, [0, 2]]])
+    zero = X[:, 1] == 0.0
+    assert abs(found[zero, 1][0] - plain[zero, 1][0]) < 0.1

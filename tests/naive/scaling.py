@@ -13,6 +13,7 @@ LINEAR, CLIP = 2.0, 20.0  # the squash is the identity up to LINEAR and never le
 FIRST_WINDOW = 16
 CONSTANT = 1e-12  # sd <= CONSTANT |mean|: nothing but rounding
 INFINITE = 1e100
+GAP = 4.0  # standard deviations
 
 
 @dataclass
@@ -31,6 +32,9 @@ class Feature:
     main: Moments = field(default_factory=Moments)
     window: Moments = field(default_factory=Moments)
     length: int = FIRST_WINDOW
+    common: float = 0.0  # candidate for the value that most rows share
+    votes: int = 0
+    hits: int = 0
 
 
 def finite(x):
@@ -69,7 +73,25 @@ def standing(feature, x, centred):
     if centred and seen.count < 2:
         return 0.0
     sd = math.sqrt(seen.m2 / seen.count)
-    return 0.0 if sd <= CONSTANT * abs(seen.mean) else squash((x - seen.mean) / sd)
+    if sd <= CONSTANT * abs(seen.mean):
+        return 0.0
+    return squash(set_apart(feature, x, sd) if centred else (x - seen.mean) / sd)
+
+
+def set_apart(feature, x, sd):
+    """z = (x - mean) / sd; where a share p > 1/2 of the values is m, z + gap sign(x - m), again of mean 0, variance 1.
+
+    gap = 4 (2 p - 1). With a share q = 1 - p of other values, all on the side of the mean, the shift has the mean
+    q gap sign(mean - m), the variance gap^2 q p, and the covariance gap p |mean - m| / sd with z.
+    """
+    seen = feature.main
+    z, p = (x - seen.mean) / sd, feature.hits / seen.count
+    if p <= 0.5:
+        return z
+    gap, q, m = GAP * (2.0 * p - 1.0), 1.0 - p, feature.common
+    side = 1.0 if seen.mean > m else -1.0
+    shift = gap * (float(np.sign(x - m)) - q * side)
+    return (z + shift) / math.sqrt(1.0 + gap * gap * q * p + 2.0 * gap * p * abs(seen.mean - m) / sd)
 
 
 def winsorised(seen, x):
@@ -91,9 +113,21 @@ def guard(feature):
     variance = window.m2 / window.count
     if variance > 0.0 and main.m2 / main.count > GUARD * GUARD * variance:
         feature.main, feature.length = window, FIRST_WINDOW
+        feature.votes, feature.hits = min(feature.votes, window.count), min(feature.hits, window.count)
     else:
         feature.length *= 2
     feature.window = Moments()
+
+
+def vote(feature, x):
+    """Majority vote of Boyer and Moore; hits = values equal to the candidate since it is one. Changes feature."""
+    if x == feature.common:
+        feature.votes += 1
+        feature.hits += 1
+    elif feature.votes == 0:
+        feature.common, feature.votes, feature.hits = x, 1, 1
+    else:
+        feature.votes -= 1
 
 
 def observe(feature, x, centred):
@@ -102,6 +136,7 @@ def observe(feature, x, centred):
         return
     x = finite(x)
     add(feature.main, winsorised(feature.main, x), centred)
+    vote(feature, x)
     add(feature.window, x, centred)
     guard(feature)
 

@@ -136,9 +136,13 @@ def walk(feature: Any, threshold: Any, child: Any, cell: Any, roots: Any, depths
         for r in range(SIDE_BY_SIDE):
             nodes[r] = roots[i]
         for _ in range(depths[i]):
+            moved = np.uint32(0)
             for r in range(SIDE_BY_SIDE):
                 n = nodes[r]
                 nodes[r] = child[n] + np.uint32(seen[r, feature[n]] >= threshold[n])
+                moved |= nodes[r] ^ n
+            if moved == 0:  # all have come to a leaf
+                break
         for r in range(cells.shape[0]):
             cells[r, i] = cell[nodes[r]]
 
