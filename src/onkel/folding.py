@@ -1,7 +1,7 @@
 """Very wide rows folded to fewer columns: column j is added, with a random sign, to one that a hash of j chooses.
 
 What has a number per column then stays bounded, however many columns come. <x', s'> is an unbiased estimate of <x, s>
-   [weinberger2009].
+[weinberger2009].
 """
 
 from typing import Any
