@@ -223,7 +223,7 @@ RECIPE_TABLE = {
         any_kernel=False,
     ),
     "ik_ogd": Row(
-        parameters=by_task(*[{"t": 7, "psi": 4, "sample": 16}] * 3),
+        parameters=by_task(*[{"t": 8, "psi": 4, "sample": 16}] * 3),  # eta / t is exact
         defaults={"eta": by_task(0.5, 0.5, 0.1), "loss": by_task("hinge", "hinge", "squared")},
         variations=[
             (task, {"partition": partition, "t": 7, "psi": 6, "sample": 20, "loss": loss, "eta": 0.4, "lam": 0.1})

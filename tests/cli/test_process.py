@@ -71,6 +71,7 @@ def test_the_command_stops_on_an_interrupt_and_leaves_nothing_behind(folder):
     with subprocess.Popen(
         [*COMMANDS["module"], "run", "-", *OUTPUT, "--block", "50"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
     ) as running:  # fmt: skip
         running.stdin.write(DATA["binary.libsvm"].encode())
         running.stdin.flush()
