@@ -15,7 +15,7 @@ from onkel.folding import folded
 from onkel.kernels import needs_positive
 from onkel.learners import driving
 from onkel.points import WIDE
-from onkel.randomness import derive, keys
+from onkel.randomness import derive, reservoir
 from onkel.rows import Block, Dense, all_finite, is_sparse, join, pack, row_count, unpack
 from onkel.scaling import Standardised, as_it_stands, scaler, standardised
 from onkel.widths import Sample, awaited, has_rule, settle
@@ -80,7 +80,7 @@ def thinned(held: Waiting, size: int, setting: Setting) -> Waiting:
     """At most `size` of the rows held, each row of the stream with the same chance, whatever the cut of the stream."""
     if len(held.numbers) <= size:
         return held
-    kept = np.sort(np.argsort(keys(derive(setting.seed, 7), held.numbers), kind="stable")[:size])
+    kept = reservoir(derive(setting.seed, 7), held.numbers, size)
     rows = pack(unpack(held.block)[kept], setting.dtype)
     return held._replace(
         block=rows, targets=held.targets[kept], importance=held.importance[kept], numbers=held.numbers[kept]

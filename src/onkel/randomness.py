@@ -97,6 +97,15 @@ def keys(seed: int, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
     return _hash(generator(seed) + GOLDEN * (numbers.astype(np.uint64) + np.uint64(1)))
 
 
+def reservoir(seed: int, numbers: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Which of the numbered rows a reservoir keeps, in their order: each with the same chance, for every cut.
+
+    >>> reservoir(0, np.arange(5), 2).shape
+    (2,)
+    """
+    return np.sort(np.argsort(keys(seed, numbers), kind="stable")[:size])
+
+
 def derive(seed: int, purpose: int) -> int:
     """A seed of its own for one of several purposes."""
     return int(_hash(generator(seed) + GOLDEN * np.array([purpose + 1], np.uint64))[0])

@@ -52,7 +52,9 @@ def roomy(model: Any, block: Any) -> Any:
     """The model with room in its support for every row of the block."""
     if not hasattr(model, "support"):
         return model
-    return model._replace(support=model.support._replace(points=with_room(model.support.points, block)))
+    support = model.support
+    points = with_room(support.points, block)
+    return model if points is support.points else model._replace(support=support._replace(points=points))
 
 
 def learn_each(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Any:

@@ -13,7 +13,7 @@ from onkel.learners.indexed import Indexed
 from onkel.maps.growing import cells, trees
 from onkel.maps.isolation import Cells, SparseCells, Trees
 from onkel.maps.renewing import cell_counts, replaced
-from onkel.randomness import derive, keys
+from onkel.randomness import derive, reservoir
 from onkel.rows import Block, join, pack, row_count, unpack
 
 FIRST_SEED = 1000  # seeds before it are those of other purposes
@@ -71,8 +71,7 @@ def held(renewed: Renewed, part: Block) -> Renewed:
     """With these rows in the draw for the next partition."""
     start = int(renewed.clock[0])
     numbers = np.concatenate([renewed.numbers, np.arange(start, start + int(row_count(part)))])
-    order = np.argsort(keys(derive(renewed.rule.seed, 8), numbers), kind="stable")
-    kept = np.sort(order[: renewed.rule.psi])
+    kept = reservoir(derive(renewed.rule.seed, 8), numbers, renewed.rule.psi)
     both = unpack(join(renewed.block, part) if len(renewed.numbers) else part)
     return renewed._replace(block=pack(both[kept].copy(), renewed.model.weights.dtype), numbers=numbers[kept])
 
