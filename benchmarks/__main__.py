@@ -2,13 +2,15 @@
 
 import argparse
 
-from benchmarks import accuracy, budgets, fogd, isolation, latency, learned, startup, table5, wide
+from benchmarks import accuracy, bayesian, budgets, experts, fogd, isolation, latency, learned, startup, table5, wide
 
 SUITES = {
     "accuracy": accuracy.main,
     "fogd": fogd.main,
     "learned": learned.main,
+    "bayesian": bayesian.main,
     "budgets": budgets.main,
+    "experts": experts.main,
     "isolation": isolation.main,
     "latency": latency.main,
     "startup": startup.main,

@@ -20,6 +20,7 @@ from onkel.recipes import Learner, make_learner
 from onkel.recipes.isolation import METRICS
 from tests import naive
 from tests.naive import maps
+from tests.naive.experts import KernelPerceptron
 from tests.naive.ik_ogd import leaves, nearest_cells
 from tests.naive.scaling import standardised
 from tests.recipe_table import N_ROWS, RECIPE_TABLE, TASKS
@@ -62,7 +63,19 @@ def laid_out(X: np.ndarray, layout: str, dtype: Any = np.float64) -> Any:
 
 # ---- recipes and their twins ----
 
-NOT_OF_TWINS = ("kernel", "gamma", "sigma", "n_frequencies", "draw", "n_components", "standardise")
+NOT_OF_TWINS = (
+    "kernel",
+    "gamma",
+    "sigma",
+    "n_frequencies",
+    "draw",
+    "n_components",
+    "standardise",
+    "kernels",
+    "schedule",
+    "rounds",
+)
+OF_PARTICLES = ("n_particles", "widths", "start", "spread", "gradient", "features")
 OF_PARTITIONS = ("partition", "psi", "metric", "max_depth", "choose", "over", "refresh")
 
 
@@ -94,7 +107,11 @@ def explicit(drawn: Any) -> Callable[[Any], np.ndarray]:
 
 CELLS = [(name, task) for name, row in RECIPE_TABLE.items() for task in row.parameters]
 VARIATIONS = [(name, task, given) for name, row in RECIPE_TABLE.items() for task, given in row.variations]
-WITH_A_RULE = [n for n in RECIPE_TABLE if "gamma" in {key.split("__")[-1] for key in make_learner(n).get_params()}]
+WITH_A_RULE = [
+    n
+    for n in RECIPE_TABLE
+    if "gamma" in {key.split("__")[-1] for key in make_learner(n).get_params()} and n != "omkc"  # its widths are given
+]
 CONSTANT_MEMORY = [name for name, row in RECIPE_TABLE.items() if row.constant_memory]
 RANDOM = [name for name, row in RECIPE_TABLE.items() if row.draws or row.removes_at_random]
 
@@ -123,6 +140,8 @@ def flat(given: dict[str, Any]) -> dict[str, Any]:
 def twin_parameters(name: str, task: str, learner: Any, basis: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a learner as its twin takes them besides its basis: no kernel, no size of a map, no None."""
     known = {*NOT_OF_TWINS, *OF_PARTITIONS, *basis, *({"start"} if "starts" in basis else {})}
+    known |= {*OF_PARTICLES} if name == "bkm" else set()
+    known |= {"ada_raker": {"beta"}, "omkc": {"learner", "eta", "epsilon"}, "omkr": {"loss"}}.get(name, set())
     given = {key: value for key, value in flat(learner.get_params()).items() if key not in known}
     if not signature(getattr(naive, name)).parameters.keys() & {"step", "rest"}:
         given.pop("step", None)  # such twins take constant steps
@@ -183,6 +202,12 @@ def basis_of(name: str, model: Any, given: dict[str, Any], setting: Any) -> tupl
         fit = {"fit": lambda rows: partitions_of(rows, given, setting)}
         renew = {"refresh": given["refresh"], "renew": lambda *since: renewed_partition(*since, given, setting)}
         return naive.ik_ogd, fit | (renew if given["refresh"] else {})
+    if name in ("raker", "ada_raker", "omkc", "omkl", "omkr"):
+        return getattr(naive, name), experts_of(name, model)
+    if name == "bkm":
+        choices = {"learn_widths": given["widths"] == "learned", "total": given["gradient"] == "sum"}
+        start = {"noise": radians(model.noise), "W0": model.weights.copy(), "gamma0": model.widths.copy()}
+        return naive.bkm, {**start, **choices, "scaled": given["features"] == "scaled"}
     if name == "auto":
         return naive.auto, {"noise": radians(model.feature_map.frequencies)}
     if name == "multi_rrf":
@@ -204,6 +229,19 @@ def basis_of(name: str, model: Any, given: dict[str, Any], setting: Any) -> tupl
     return getattr(naive, name), features or kernel
 
 
+def experts_of(name: str, model: Any) -> dict[str, Any]:
+    """What the twins of experts begin with: maps or kernels, and which multiple of the loss they mean."""
+    parts = model.parts[0].parts if name == "ada_raker" else model.parts
+    if name == "omkc":
+        slow = [twin_kernel(part.kernel, None, None) for part in parts]
+        makers = [lambda kernel=kernel: KernelPerceptron(kernel) for kernel in slow]
+        return {"experts": makers}
+    factor = {"factor": float(parts[0].loss.factor)}
+    if name in ("raker", "ada_raker"):
+        return {"maps": [explicit(part.feature_map) for part in parts], **factor}
+    return {"kernels": [twin_kernel(part.kernel, None, None) for part in parts], **factor}
+
+
 def uniforms(state: int) -> Iterator[float]:
     """The numbers in [0, 1) of a generator in that state (splitmix64)."""
     while True:
@@ -218,7 +256,7 @@ def chances(twin: Any, model: Any) -> dict[str, Any]:
     asked = signature(twin).parameters.keys() & {"choose", "uniforms"}
     if not asked:
         return {}
-    budget = model.budget
+    budget = getattr(model, "budget", None) or model.combination
     state = getattr(budget, "state", getattr(getattr(budget, "rule", None), "state", [0]))
     numbers = uniforms(int(state[0]))
     return {"uniforms": numbers} if "uniforms" in asked else {"choose": lambda rows: int(next(numbers) * len(rows))}
@@ -243,6 +281,20 @@ def in_order(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, **{entry: state[entry][order] for entry in ("rows", "points", "coefficients")}}
 
 
+def state_of_experts(model: Any) -> dict[str, Any]:
+    """The weights of the experts, and what linear experts have learned."""
+    combination = model.combination
+    logs = getattr(combination, "log_weights", None)
+    shares = combination.weights if logs is None else np.exp(logs - np.max(logs)) / np.sum(np.exp(logs - np.max(logs)))
+    found = {} if hasattr(combination, "round") else {"shares": shares}  # those of levels are of the round to come
+    for p, part in enumerate(model.parts):
+        if hasattr(part, "combination"):
+            found |= {f"{entry} of level {p}": value for entry, value in state_of_experts(part).items()}
+        elif hasattr(part, "feature_map"):
+            found[f"weights of {p}"] = part.scale[0] * part.weights.astype(np.float64)
+    return found
+
+
 def state_of(model: Any) -> dict[str, Any]:
     """What is left after the last row, under the names that the twins use."""
     model = bare(model)
@@ -260,6 +312,10 @@ def state_of(model: Any) -> dict[str, Any]:
         return state_of(model.model)
     if hasattr(model, "partitions"):
         return {"square_sum": np.sum(np.square(model.scale[0] * model.weights, dtype=np.float64))}
+    if hasattr(model, "combination"):
+        return state_of_experts(model)
+    if hasattr(model, "noise") and hasattr(model, "energy"):
+        return {"weights": model.weights, "widths": model.widths}
     if hasattr(model, "parts"):
         states = enumerate(map(state_of, model.parts))
         return {f"{entry} of {k}": value for k, state in states for entry, value in state.items()}

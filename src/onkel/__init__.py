@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from onkel.kernels import linear as linear
     from onkel.kernels import polynomial as polynomial
     from onkel.recipes import Learner as Learner
+    from onkel.recipes import ada_raker as ada_raker
     from onkel.recipes import auto as auto
+    from onkel.recipes import bkm as bkm
     from onkel.recipes import bogd as bogd
     from onkel.recipes import bogd_pp as bogd_pp
     from onkel.recipes import bpa_nn as bpa_nn
@@ -33,11 +35,15 @@ if TYPE_CHECKING:
     from onkel.recipes import nogd as nogd
     from onkel.recipes import norma as norma
     from onkel.recipes import ogd as ogd
+    from onkel.recipes import omkc as omkc
+    from onkel.recipes import omkl as omkl
+    from onkel.recipes import omkr as omkr
     from onkel.recipes import one_vs_rest as one_vs_rest
     from onkel.recipes import passive_aggressive as passive_aggressive
     from onkel.recipes import perceptron as perceptron
     from onkel.recipes import projectron as projectron
     from onkel.recipes import projectron_pp as projectron_pp
+    from onkel.recipes import raker as raker
     from onkel.recipes import rbp as rbp
     from onkel.recipes import recipe as recipe
     from onkel.recipes import rks as rks
@@ -54,10 +60,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "kernels": ["additive_chi2", "cauchy", "gaussian", "laplacian", "linear", "polynomial"],
     "recipes": [
-        "Learner", "auto", "bogd", "bogd_pp", "bpa_nn", "bpa_p", "bpa_s", "bsgd_m", "bsgd_p", "bsgd_r",
-        "budget_perceptron", "dual_sgd", "fkl", "fogd", "forgetron", "ik_ogd", "make_learner", "multi_rrf", "nogd",
-        "norma", "ogd", "one_vs_rest", "passive_aggressive", "perceptron", "projectron", "projectron_pp", "rbp",
-        "recipe", "rks", "rrf", "tvm",
+        "Learner", "ada_raker", "auto", "bkm", "bogd", "bogd_pp", "bpa_nn", "bpa_p", "bpa_s", "bsgd_m", "bsgd_p",
+        "bsgd_r", "budget_perceptron", "dual_sgd", "fkl", "fogd", "forgetron", "ik_ogd", "make_learner",
+        "multi_rrf", "nogd", "norma", "ogd", "omkc", "omkl", "omkr", "one_vs_rest", "passive_aggressive",
+        "perceptron", "projectron", "projectron_pp", "raker", "rbp", "recipe", "rks", "rrf", "tvm",
     ],
     "sklearn_api": ["KernelClassifier", "KernelRegressor"],
     "sklearn_maps": ["FeatureMapTransformer", "IsolationTransformer", "ik_svm", "llsvm"],

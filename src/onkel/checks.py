@@ -16,11 +16,14 @@ from onkel.budgets.transfer import ToNeighbour
 from onkel.kernels import Kernel
 from onkel.learners import driving
 from onkel.learners.committee import Committee
+from onkel.learners.covering import levels_after, with_next_level
 from onkel.learners.expansion import Expansion
+from onkel.learners.experts import Experts
 from onkel.learners.hybrid import Hybrid
 from onkel.learners.indexed import Indexed
 from onkel.learners.linear import Linear
 from onkel.learners.one_vs_rest import OneVsRest
+from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
 from onkel.maps.hadamard import Hadamard
 from onkel.maps.isolation import Cells, SparseCells, Trees, cell_count
@@ -76,7 +79,9 @@ def made_of_compressed_rows(model: Any) -> bool:
 
 def misfit(model: Any, first: Any, ruled: bool) -> str:
     """Why a model is not what a fresh one becomes by learning, or an empty string."""
-    together = isinstance(first, OneVsRest | Committee) and type(model) is type(first)
+    if isinstance(first, Experts) and type(model) is Experts:
+        first = with_levels(first, model.clock)
+    together = isinstance(first, OneVsRest | Committee | Experts) and type(model) is type(first)
     if together and isinstance(model.parts, tuple):
         if len(model.parts) != len(first.parts):
             return f"there are {len(model.parts)} models where there should be {len(first.parts)}"
@@ -89,6 +94,14 @@ def misfit(model: Any, first: Any, ruled: bool) -> str:
         if type(model) is type(expected):
             return difference(model, expected, ruled) or resized(model, expected) or disagreement(model)
     return f"a {type(model).__name__} is not what {type(first).__name__} becomes"
+
+
+def with_levels(first: Experts, clock: Any) -> Experts:
+    """A fresh model with as many levels as one has after that many rows."""
+    rows = int(clock[0]) if isinstance(clock, np.ndarray) and clock.shape == (1,) and clock.dtype == np.int64 else 0
+    while levels_after(first.combination, max(rows, 0)) > len(first.parts):
+        first = with_next_level(first.combination, first)
+    return first
 
 
 def renewed_problem(model: Renewed, first: Renewed, ruled: bool) -> str:
@@ -208,6 +221,11 @@ def _(model: Indexed) -> str:
     partitions, cells = model.partitions, model.weights.shape[1]
     fits = rooted(partitions) if isinstance(partitions, Trees) else centred(partitions)
     return "" if fits and cell_count(partitions) == cells else "its partitions point outside"
+
+
+@disagreement.register
+def _(model: Particles) -> str:
+    return "" if 0 <= model.held[0] < len(model.rows) else f"{model.held[0]} rows are held of {len(model.rows)}"
 
 
 def within(places: Any, count: int) -> bool:

@@ -37,6 +37,7 @@ PACKAGE = Path(__file__).parent
 SECONDS_BEFORE_SAYING_SO = 0.8
 
 _sources: set[Path] = set()
+_making = threading.Lock()  # Numba's cache folder is set for all threads while a dispatcher is made
 _kinds: dict[str, type] = {}
 
 
@@ -149,9 +150,11 @@ class EntryPoint(Generic[P, R]):
     @property
     def dispatcher(self) -> Any:
         """Numba's dispatcher; a new one, with its own cache folder, when a piece was registered since the last call."""
-        if self._known_sources != len(_sources):
-            self._known_sources = len(_sources)
-            self._dispatcher = _quiet(self.py_func) if CONFIG.DISABLE_JIT else _dispatcher(self.py_func, cache_folder())
+        count = len(_sources)
+        if self._known_sources != count:
+            with _making:
+                made = _quiet(self.py_func) if CONFIG.DISABLE_JIT else _dispatcher(self.py_func, cache_folder())
+                self._dispatcher, self._known_sources = made, count
         return self._dispatcher
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -13,7 +13,8 @@ from onkel import scaling
 from onkel.dispatch import known
 from onkel.folding import folded
 from onkel.kernels import needs_positive
-from onkel.learners import driving
+from onkel.learners import driving, particles
+from onkel.learners.particles import Particles
 from onkel.points import WIDE
 from onkel.randomness import derive, reservoir
 from onkel.rows import Block, Dense, all_finite, is_sparse, join, pack, row_count, unpack
@@ -182,14 +183,30 @@ class Online:
 
     def score(self, rows: Any) -> Scores:
         """Scores (n, K); changes nothing."""
-        block, model = self._block(rows), self.model
+        block, model = self._seen(rows), bare(self.model)
         scores = np.zeros((row_count(block), self.setting.n_outputs))
-        if isinstance(model, Standardised):
-            block, model = as_it_stands(model.scaler, block, self.setting.dtype), model.model
         model = model.model if isinstance(model, Waiting) else model
         if model is not None:
             driving.score(model, block, scores)
         return scores
+
+    def spread(self, rows: Any) -> Scores:
+        """How much the particles of a model disagree about each score (n, K): their standard deviation."""
+        if not isinstance(bare(self.model), Particles):
+            raise ValueError("Only a learner of particles, such as bkm, knows how much they disagree.")
+        block = self._seen(rows)
+        found = np.zeros((row_count(block), self.setting.n_outputs))
+        particles.disagree(bare(self.model), block, found)
+        return found
+
+    def _seen(self, rows: Any) -> Block:
+        """Rows as the model sees them."""
+        block = self._block(rows)
+        return (
+            as_it_stands(self.model.scaler, block, self.setting.dtype)
+            if isinstance(self.model, Standardised)
+            else block
+        )
 
     def learn_one(self, x: Any, y: float) -> Scores:
         """Learn one row of numbers; returns its scores (K,) from before. The array is reused by the next call."""

@@ -83,6 +83,15 @@ class _KernelEstimator(BaseEstimator):
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         return dict(zip(map(str, names), found.tolist(), strict=True))
 
+    def predict_spread(self, X: Any) -> NDArray[np.float64]:
+        """How much the particles of a learner such as `bkm` disagree about the score of each row: (n,) or (n, classes).
+
+        It is their standard deviation: large where rows are unlike all that were learned, or lie between the classes.
+        """
+        self._check_fitted()
+        found = self.online_.spread(self._rows(X))
+        return found[:, 0] if found.shape[1] == 1 else found
+
     def _content(self) -> dict[str, Any]:
         names = getattr(self, "feature_names_in_", None)
         return {"estimator": type(self).__name__, "feature_names": names, "epochs": self.epochs}

@@ -26,8 +26,8 @@ def keeps_points(name):
 
 
 KEEPING = [(name, task) for name, task in CELLS if keeps_points(name)]
-TRIED = [  # every variant is compiled, so not all of them are
-    *((name, "binary", "csr") for name, task in KEEPING if task == "binary"),
+TRIED = [  # every variant is compiled, so these are one of each kind
+    *((name, "binary", "csr") for name in ("perceptron", "rbp", "forgetron", "bpa_nn", "bsgd_p", "bogd", "dual_sgd")),
     *(("rbp", "multiclass", "csr"), ("nogd", "regression", "dense"), ("projectron", "multiclass", "dense")),
 ]
 KERNELS = [gaussian(sigma=1.5), laplacian(sigma=2.0), cauchy(sigma=1.5)]
@@ -112,7 +112,9 @@ def rows(n, seed=0):
     return X, label
 
 
-@pytest.mark.parametrize("name", ["fogd", "rbp", "nogd", "dual_sgd", "ik_ogd", "rrf", "auto", "bpa_nn"])
+@pytest.mark.parametrize(
+    "name", ["fogd", "rbp", "nogd", "dual_sgd", "ik_ogd", "rrf", "auto", "bpa_nn", "raker", "omkl"]
+)
 def test_three_million_columns_need_no_more_than_what_is_stored(name):
     X, y = rows(600)
     online = RECIPES[name]().start(COLUMNS)
@@ -169,5 +171,5 @@ def test_a_folded_model_survives_saving_and_does_not_depend_on_the_cut(tmp_path)
 def test_every_recipe_is_either_tried_on_wide_rows_or_refuses_them():
     folds = {name for name in RECIPES if RECIPES[name]().plan("binary").folds}
     keeps = {name for name, _ in KEEPING}
-    others = {"fogd", "rks", "ik_ogd", "one_vs_rest", *MERGING}
+    others = {"fogd", "rks", "ik_ogd", "one_vs_rest", "raker", "ada_raker", "omkc", "omkl", "omkr", *MERGING}
     assert folds | keeps | others == set(RECIPE_TABLE)

@@ -127,3 +127,18 @@ def test_a_classifier_that_was_saved_in_python_can_go_on(scores):
     model = KernelClassifier().fit(X[:170], LABELS["binary"][:170])
     model.save("model.onkel")
     assert np.array_equal(scores("second.libsvm", "--resume", "model.onkel"), by_hand("binary")[170:])
+
+
+@pytest.mark.parametrize("more", [[], ["--permutation", "1"], ["--limit", "200"]])
+def test_several_passes_report_the_errors_of_the_first_and_learn_all(report, more):
+    common = ["binary.libsvm", "--learner", "fogd", "--test", "binary.libsvm", *more]
+    first, third = report(*common), report(*common, "--epochs", "3")
+    assert first["rows"] == third["rows"] == (200 if "--limit" in more else N_ROWS)
+    assert first["mistakes"] == third["mistakes"]
+    assert third["rows_learned"] == 3 * first["rows_learned"] == 3 * first["rows"]
+    assert third["test"]["mistakes"] <= first["test"]["mistakes"]
+
+
+def test_several_passes_over_what_can_be_read_only_once_are_refused(refused, standard_input):
+    standard_input(DATA["binary.libsvm"])
+    assert "--epochs needs data that can be read again" in refused("-", "--format", "libsvm", "--epochs", 2)

@@ -2,6 +2,7 @@
 
 from tests.naive import maps
 from tests.naive.auto import auto
+from tests.naive.bkm import bkm
 from tests.naive.bogd import bogd
 from tests.naive.bogd_pp import bogd_pp
 from tests.naive.bpa_nn import bpa_nn
@@ -13,6 +14,7 @@ from tests.naive.bsgd_r import bsgd_r
 from tests.naive.budget_perceptron import budget_perceptron
 from tests.naive.common import Trace
 from tests.naive.dual_sgd import dual_sgd
+from tests.naive.experts import ada_raker, omkc, omkl, omkr, raker
 from tests.naive.fkl import fkl
 from tests.naive.fogd import fogd
 from tests.naive.forgetron import forgetron
@@ -34,7 +36,9 @@ from tests.naive.tvm import tvm
 
 __all__ = [
     "Trace",
+    "ada_raker",
     "auto",
+    "bkm",
     "bogd",
     "bogd_pp",
     "bpa_nn",
@@ -54,11 +58,15 @@ __all__ = [
     "nogd",
     "norma",
     "ogd",
+    "omkc",
+    "omkl",
+    "omkr",
     "one_vs_rest",
     "passive_aggressive",
     "perceptron",
     "projectron",
     "projectron_pp",
+    "raker",
     "rbp",
     "rks",
     "rrf",

@@ -38,8 +38,9 @@ def fitted(learner, rows=ROWS, labels=LABELS, Estimator=KernelClassifier):
 MODELS = (
     "linear", "phase", "hadamard", "chi2", "expansion", "several", "margin", "tube", "nystroem", "fading",
     "neighbours", "span", "merging", "side by side", "learned", "learned phase", "spectrum", "committee", "hybrid",
-    "cells", "trees", "wide cells", "renewed", "listed", "listed landmarks", "drawn", "sample", "standardised",
-    "readouts", "exact readout", "held", "held compressed", "held classes",
+    "cells", "trees", "wide cells", "experts", "levels", "ranked levels", "voters", "descent", "particles",
+    "renewed", "listed", "listed landmarks", "drawn", "sample", "standardised", "readouts", "exact readout", "held",
+    "held compressed", "held classes",
 )  # fmt: skip
 
 

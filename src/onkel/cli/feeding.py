@@ -1,7 +1,7 @@
 """From DATA on the command line to blocks of rows and targets."""
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ ROWS_PER_CLASS = 10
 class Feed(NamedTuple):
     """A stream whose task, width and classes are known, and the rows to be predicted after it."""
 
-    blocks: Iterable[Block]
+    blocks: Callable[[], Iterable[Block]]  # from the first row on, whenever it is called
     rows: int | None
     n_features: int
     task: str
@@ -40,7 +40,7 @@ class Feed(NamedTuple):
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         """(rows, targets), block by block."""
-        return ((block.rows, self._targets(block, self.source)) for block in self.blocks)
+        return ((block.rows, self._targets(block, self.source)) for block in self.blocks())
 
     def test_pairs(self) -> Iterator[tuple[Any, Any]]:
         """(rows, targets) of the rows to be predicted."""
@@ -68,15 +68,19 @@ def open_feed(options: argparse.Namespace, online: Online | None, classes: Any) 
     source = name_of(options.data) if options.data else "built-in stream"
     if width is not None and summary.n_features != width:
         raise StreamError(f"{source}: its rows have {summary.n_features} features; {width} are expected.")
-    blocks = take(blocks, options.limit) if options.limit else blocks
     rows = None if summary.rows is None else min(summary.rows, options.limit or summary.rows)
     if options.order or options.permutation is not None:
-        blocks, rows = _ordered(blocks, options)
-    if options.evaluate == "blocks":
-        blocks = reblock(blocks, options.block)
+        blocks, rows = _ordered(take(blocks, options.limit) if options.limit else blocks, options)
+    if options.epochs > 1 and options.data and read_once(options.data):
+        raise ValueError(f"--epochs needs data that can be read again, which {source} cannot.")
+
+    def opened() -> Iterable[Block]:
+        wanted = take(blocks, options.limit) if options.limit else blocks
+        return reblock(wanted, options.block) if options.evaluate == "blocks" else wanted
+
     task, found = (online.task, classes) if online else _task(options.task, summary, source)
     test = _open(options.test, options, summary.n_features) if options.test else None
-    return Feed(blocks, rows, summary.n_features, task, found, source, test, options.test or "")
+    return Feed(opened, rows, summary.n_features, task, found, source, test, options.test or "")
 
 
 def _open(source: str | None, options: argparse.Namespace, n_features: int | None) -> Any:
@@ -128,7 +132,7 @@ def _task(task: str, summary: Any, source: str) -> tuple[str, Any]:
     return task_of(classes), classes
 
 
-def _ordered(blocks: Iterable[Block], options: argparse.Namespace) -> tuple[Iterator[Block], int]:
+def _ordered(blocks: Iterable[Block], options: argparse.Namespace) -> tuple[list[Block], int]:
     """All rows in memory, in the wanted order, in blocks again; and their number."""
     whole = concatenate(blocks)
     n = len(whole.labels)
@@ -136,7 +140,7 @@ def _ordered(blocks: Iterable[Block], options: argparse.Namespace) -> tuple[Iter
         order = _read_order(options.order, n)
     else:
         order = np.random.default_rng(options.permutation).permutation(n)
-    return iter(reblock([select(whole, order)], options.block)), len(order)
+    return [*reblock([select(whole, order)], options.block)], len(order)
 
 
 def _read_order(path: str, n: int) -> Any:

@@ -42,6 +42,7 @@ def add_to(commands: Any) -> None:
     add("--permutation", type=_whole, metavar="N", help="learn the rows in the N-th random order")
     add("--seed", type=_whole, default=0, metavar="N", help="seed of everything random (default 0)")
     add("--dtype", default=None, choices=DTYPES, help="type of the model's numbers (default float32)")
+    add("--epochs", type=_count, default=1, metavar="N", help="passes over the data; errors are those of the first")
     add("--limit", type=_count, metavar="N", help="stop after N rows")
     add("--block", type=_count, default=4096, metavar="N", help="rows read at a time (default 4096)")
     add("--evaluate", default="rows", choices=["rows", "blocks", "delayed"], help="when rows are learned")
@@ -153,6 +154,9 @@ def _learn(options: argparse.Namespace, feed: Feed, online: Online, scores_file:
             online.prepare(first[0])  # before the clock starts
             mode, blocks = options.evaluate, chain([first], pairs)
             report = prequential(online, blocks, feed.n_classes, mode=mode, delay=options.delay, watch=watch)
+            for _ in range(options.epochs - 1):
+                for rows, targets in feed.pairs():
+                    online.learn(rows, targets)
         except StreamError:
             raise
         except ValueError as error:

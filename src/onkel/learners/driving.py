@@ -8,26 +8,33 @@ from numpy.typing import NDArray
 
 from onkel.budgets.appending import Handover, Unbounded
 from onkel.dispatch import EntryPoint
-from onkel.learners import expansion, hybrid, indexed, linear, mixed, renewed
+from onkel.learners import expansion, experts, hybrid, indexed, linear, mixed, particles, renewed
 from onkel.learners.committee import Committee, combined
+from onkel.learners.covering import levels_after, until_next_level, with_next_level
 from onkel.learners.expansion import Expansion
+from onkel.learners.experts import Experts
 from onkel.learners.hybrid import Hybrid
 from onkel.learners.indexed import Indexed
 from onkel.learners.linear import Linear
 from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest, signs
+from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
+from onkel.learners.voting import Votes, learning
 from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.points import as_rows, resized, with_room
 from onkel.rows import Block, pack, row_count, unpack
 from onkel.support import enlarged
+from onkel.threads import each
 
+ENOUGH = 64  # rows, for which it is worth while to wake threads
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
     Linear: (linear.learn, linear.score),
     Expansion: (expansion.learn, expansion.score),
     Mixed: (mixed.learn, mixed.score),
     Hybrid: (hybrid.learn, hybrid.score),
     Indexed: (indexed.learn, indexed.score),
+    Particles: (particles.learn, particles.score),
 }
 
 
@@ -38,6 +45,8 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
     """
     if isinstance(model, OneVsRest | Committee):
         return learn_each(model, block, first, targets, importance, scores)
+    if isinstance(model, Experts):
+        return learn_experts(model, block, first, targets, importance, scores)
     if isinstance(model, Renewed):
         return renewed.learn(model, block, first, targets, importance, scores)
     done, n, model = first, row_count(block), roomy(model, block)
@@ -59,13 +68,62 @@ def roomy(model: Any, block: Any) -> Any:
 
 def learn_each(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Any:
     """Learn the rows part by part: no part knows of the others, so each can have the whole block at once."""
-    parts, own = [], rooms(model, scores)
-    for k, part in enumerate(model.parts):
+    own, count = rooms(model, scores), len(model.parts)
+
+    def work(k: int) -> Any:
         wanted = signs(targets, k) if isinstance(model, OneVsRest) else targets
-        parts.append(learn(part, block, first, wanted, importance, own[k]))
+        return learn(model.parts[k], block, first, wanted, importance, own[k])
+
+    parts = each(work, range(count), at_once=len(scores) - first >= ENOUGH)
     scores[first:] = together(model, own)[first:]
     model.clock[0] += row_count(block) - first
     return model._replace(parts=tuple(parts))
+
+
+def learn_experts(model: Experts, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Experts:
+    """Learn the rows expert by expert, then combine what they said row by row."""
+    if isinstance(model.combination, Votes) and model.combination.lazy:
+        return learn_lazily(model, block, first, targets, importance, scores)
+    n = int(row_count(block))
+    while first < n:
+        last = min(n, first + until_next_level(model)) if levels_after(model.combination, 0) else n
+        here = block if (first, last) == (0, n) else pack(unpack(block)[first:last], block[0].dtype)
+        model = followed(model, here, targets[first:last], importance[first:last], scores[first:last])
+        if levels_after(model.combination, int(model.clock[0])) > len(model.parts):
+            model = with_next_level(model.combination, model)
+        first = last
+    return model
+
+
+def followed(model: Experts, block: Any, targets: Any, importance: Any, scores: Any) -> Experts:
+    """The experts after all rows of a block."""
+    own = rooms(model, scores)
+
+    def work(k: int) -> Any:
+        return learn(model.parts[k], block, 0, targets, importance, own[k])
+
+    parts = each(work, range(len(own)), at_once=len(scores) >= ENOUGH)
+    experts.follow(model.combination, own, 0, targets, importance, scores)
+    model.clock[0] += len(scores)
+    return model._replace(parts=tuple(parts))
+
+
+def learn_lazily(model: Experts, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Experts:
+    """Row by row: who learns a row depends on the weights before it."""
+    chosen = np.zeros(len(model.parts))
+    for i in range(first, int(row_count(block))):
+        here, own = slice(i, i + 1), rooms(model, scores[i : i + 1])
+        row = pack(unpack(block)[here], block[0].dtype)
+        learning(model.combination, chosen)
+        parts = []
+        for part, room, share in zip(model.parts, own, chosen, strict=True):
+            score(part, row, room)
+            unseen = np.zeros_like(room)
+            parts.append(learn(part, row, 0, targets[here], importance[here], unseen) if share > 0.0 else part)
+        experts.follow(model.combination, own, 0, targets[here], importance[here], scores[here])
+        model.clock[0] += 1
+        model = model._replace(parts=tuple(parts))
+    return model
 
 
 def rooms(model: Any, scores: Any) -> Any:
@@ -80,11 +138,13 @@ def together(model: Any, own: Any) -> Any:
 
 def score(model: Any, block: Any, scores: Any) -> None:
     """Write the scores of all rows; changes nothing else."""
-    if isinstance(model, OneVsRest | Committee):
+    if isinstance(model, OneVsRest | Committee | Experts):
         own = rooms(model, scores)
-        for part, room in zip(model.parts, own, strict=True):
-            score(part, block, room)
-        scores[:] = together(model, own)
+        each(lambda part, room: score(part, block, room), model.parts, own, at_once=len(scores) >= ENOUGH)
+        if isinstance(model, Experts):
+            experts.answer(model.combination, own, scores)
+        else:
+            scores[:] = together(model, own)
     elif isinstance(model, Renewed):
         score(model.model, block, scores)
     else:
@@ -99,6 +159,13 @@ def answering(model: Any) -> Any:
 
 def prepare(model: Any, block: Any, scores: Any) -> None:
     """Compile what learning rows like these will need, later stages included."""
+    if isinstance(model, Experts):
+        own = rooms(model, scores)
+        experts.follow.bind(model.combination, own, 0, np.zeros(0), np.zeros(0), scores)
+        experts.answer.bind(model.combination, own, scores)
+        for part in {type(part): part for part in model.parts}.values():
+            prepare(part, block, own[0])
+        return None
     if isinstance(model, OneVsRest | Committee):
         return prepare(model.parts[0], block, rooms(model, scores)[0])
     if isinstance(model, Renewed):

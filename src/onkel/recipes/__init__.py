@@ -1,8 +1,10 @@
 """The algorithms of the papers, each a composition of pieces."""
 
+from onkel.recipes.bayesian import bkm
 from onkel.recipes.budgeted_gradient import bogd, bogd_pp
 from onkel.recipes.budgeted_pa import bpa_nn, bpa_p, bpa_s
 from onkel.recipes.dual import dual_sgd
+from onkel.recipes.experts import ada_raker, omkc, omkl, omkr, raker
 from onkel.recipes.features import fogd, nogd, rks
 from onkel.recipes.forgetting import budget_perceptron, forgetron, rbp
 from onkel.recipes.gradient import norma, ogd
@@ -19,7 +21,9 @@ from onkel.recipes.tuning_free import auto
 __all__ = [
     "RECIPES",
     "Learner",
+    "ada_raker",
     "auto",
+    "bkm",
     "bogd",
     "bogd_pp",
     "bpa_nn",
@@ -39,11 +43,15 @@ __all__ = [
     "nogd",
     "norma",
     "ogd",
+    "omkc",
+    "omkl",
+    "omkr",
     "one_vs_rest",
     "passive_aggressive",
     "perceptron",
     "projectron",
     "projectron_pp",
+    "raker",
     "rbp",
     "recipe",
     "rks",

@@ -1,0 +1,315 @@
+"""Samples of a posterior that move together: Stein variational gradient descent over weights and widths.
+
+Each particle has weights W^s and widths g^s of its own over the same noise E: z^s(x) = [c cos(p), c sin(p), 1],
+p_k = sum_j g^s_j E_jk x_j. After every mini-batch, with T the particles as rows (W^s, g^s) and G the slopes of their
+log-posteriors, phi_j = (1/S) sum_s k_sj [G_s + (T_j - T_s) / h^2], k_sj = exp(-|T_s - T_j|^2 / (2 h^2)): the first term
+leads to where the posterior is high, the second keeps particles apart. T += eta phi / (floor + sqrt(H)), H a running
+mean of phi^2. The answer is the mean of the particles' scores.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.borrow import borrowed, keep, row
+from onkel.dispatch import SUM, compiled, entry_point, known
+from onkel.losses import suffer
+from onkel.maps.fourier import turn
+from onkel.maps.learned import add_pull
+from onkel.rows import Dense, dot, project, row_count, scatter
+from onkel.support import finite
+
+SMALLEST = 1e-300  # of the squared width of the kernel between particles
+
+
+@known
+class Posterior(NamedTuple):
+    """What is sampled: exp(-lam/2 |W|^2 - times * mean loss of the rows - [prior] |g|^2 / 2)."""
+
+    loss: Any
+    lam: float
+    times: float  # how much the rows of a mini-batch count, as a mean: 1, or their number
+    prior: bool  # of the widths, N(0, 1) for g > 0
+    moving: bool  # whether the widths are learned
+
+
+@known
+class Particles(NamedTuple):
+    """All particles, the mini-batch so far, and the running squares of their steps."""
+
+    posterior: Posterior
+    rate: float
+    decay: float
+    floor: float
+    factor: float  # c
+    noise: Any  # (d, D), over pi
+    weights: Any  # (S, K, 2 D + 1)
+    widths: Any  # (S, d)
+    energy: Any  # (S, K (2 D + 1) + d): H
+    rows: Any  # (batch, d)
+    targets: Any  # (batch,)
+    importance: Any  # (batch,)
+    held: Any  # (1,): rows of the mini-batch so far
+    steps: Any  # (1,)
+    clock: Any  # (1,): rows learned
+
+
+class Desk(NamedTuple):
+    """Room for one mini-batch and one particle."""
+
+    stretched: Any  # (batch, d)
+    phases: Any  # (batch, D); then the slopes of the loss by them
+    features: Any  # (batch, 2 D)
+    scores: Any  # (batch, K)
+    slopes: Any  # (batch, K)
+    turned: Any  # (d, batch): the rows, transposed
+    pulled: Any  # (d, D)
+    gradient: Any  # (S, q)
+    place: Any  # (S, q): particles as rows
+    direction: Any  # (S, q)
+    near: Any  # (S, S)
+
+
+@compiled
+def desk(model: Any, learning: bool) -> Any:
+    """Uninitialised arrays; those for learning are empty where nothing is learned."""
+    real, (S, K, wide), (B, d) = model.weights.dtype, model.weights.shape, model.rows.shape
+    D, many = (wide - 1) // 2, S if learning else 0
+    q = K * wide + d
+    return Desk(
+        np.empty((B, d), real), np.empty((B, D), real), np.empty((B, 2 * D), real), np.empty((B, K)), np.empty((B, K)),
+        np.empty((d if learning else 0, B), real), np.empty((d if learning else 0, D), real),
+        np.empty((many, q), real), np.empty((many, q), real), np.empty((many, q), real), np.empty((many, many)),
+    )  # fmt: skip
+
+
+@entry_point
+def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> int:
+    """Learn the rows from `first` on, writing the scores each had before; returns the number of rows done."""
+    model, block = borrowed(model), borrowed(block)
+    targets, importance, scores = borrowed(targets), borrowed(importance), borrowed(scores)
+    unused = np.empty((model.rows.shape[0], scores.shape[1])), np.empty((1, model.rows.shape[1]), model.rows.dtype)
+    own = desk(model, True)
+    work, (spread, single) = borrowed(own), borrowed(unused)
+    n = row_count(block)
+    while first < n:
+        last = first + 1
+        if importance[first] > 0.0:
+            last = hold(model, block, first, targets, importance)
+            full, begin = model.held[0] == model.rows.shape[0], model.held[0] - (last - first)
+            sweep(model, model.rows, begin, model.held[0], full, work, scores[first:last], spread)
+            if full:
+                move(model, work)
+                model.held[0] = 0
+        else:
+            scatter(block, first, row(single, 0))
+            sweep(model, single, 0, 1, False, work, scores[first:last], spread)
+        model.clock[0] += last - first
+        first = last
+    keep((own, unused))
+    return n
+
+
+@compiled
+def hold(model: Any, block: Any, first: int, targets: Any, importance: Any) -> int:
+    """Put rows that count into the mini-batch until it is full; changes model, returns the row to go on from."""
+    i, at = first, model.held[0]
+    while i < row_count(block) and at < model.rows.shape[0] and importance[i] > 0.0:
+        scatter(block, i, row(model.rows, at))
+        model.targets[at], model.importance[at] = targets[i], importance[i]
+        i, at = i + 1, at + 1
+    model.held[0] = at
+    return i
+
+
+@entry_point
+def score(model: Any, block: Any, scores: Any) -> None:
+    """Write the scores of all rows; changes nothing else."""
+    answer(borrowed(model), borrowed(block), borrowed(scores), np.empty(scores.shape))
+
+
+@entry_point
+def disagree(model: Any, block: Any, spread: Any) -> None:
+    """Write the standard deviation over the particles of each score."""
+    answer(borrowed(model), borrowed(block), np.empty(spread.shape), borrowed(spread))
+
+
+@compiled(heavy=True)
+def answer(model: Any, block: Any, scores: Any, spread: Any) -> None:
+    """Mean and standard deviation of the particles' scores, for rows in tiles as long as a mini-batch."""
+    own, room = desk(model, False), np.empty(model.rows.shape, model.rows.dtype)
+    work, rows = borrowed(own), borrowed(room)
+    n, B = row_count(block), rows.shape[0]
+    for first in range(0, n, B):
+        last = min(n, first + B)
+        for i in range(first, last):
+            scatter(block, i, row(rows, i - first))
+        sweep(model, rows, 0, last - first, False, work, scores[first:last], spread[first:last])
+    keep((own, room))
+
+
+@compiled(heavy=True)
+def sweep(model: Any, rows: Any, held: int, last: int, full: bool, work: Any, scores: Any, spread: Any) -> None:
+    """Write the scores of the rows from `held` to `last`, and their deviations; of a full mini-batch all slopes too."""
+    S, begin = model.weights.shape[0], 0 if full else held
+    scores[:] = 0.0
+    spread[: last - held] = 0.0
+    if full:
+        transpose(rows, work.turned)
+    for s in range(S):
+        lift(model, rows, s, begin, last, work)
+        for b in range(held, last):
+            for k in range(scores.shape[1]):
+                f = work.scores[b, k]
+                scores[b - held, k] += f / S
+                spread[b - held, k] += f * f / S
+        if full:
+            steepen(model, s, work)
+    for b in range(last - held):
+        for k in range(scores.shape[1]):
+            mean = finite(scores[b, k])
+            spread[b, k] = np.sqrt(max(finite(spread[b, k] - mean * mean), 0.0))
+            scores[b, k] = mean
+
+
+@compiled
+def transpose(rows: Any, turned: Any) -> None:
+    for b in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            turned[j, b] = rows[b, j]
+
+
+@compiled(heavy=True)
+def lift(model: Any, rows: Any, s: int, first: int, last: int, work: Any) -> None:
+    """Features and scores of some rows by particle s."""
+    widths, D, c = row(model.widths, s), model.noise.shape[1], model.factor
+    for b in range(first, last):
+        stretch(row(rows, b), widths, row(work.stretched, b))
+    project(Dense(work.stretched), first, last - first, model.noise, work.phases[first:last])
+    for b in range(first, last):
+        z = row(work.features, b)
+        turn(row(work.phases, b), z, D)
+        for k in range(work.scores.shape[1]):
+            w = row(row(model.weights, s), k)
+            work.scores[b, k] = c * np.float64(dot(w, z, 2 * D)) + np.float64(w[2 * D])
+
+
+@compiled
+def stretch(x: Any, widths: Any, out: Any) -> None:
+    for j in range(x.shape[0]):
+        out[j] = widths[j] * x[j]
+
+
+@compiled(heavy=True)
+def steepen(model: Any, s: int, work: Any) -> None:
+    """Write the slope of the log-posterior at particle s, from the features of the full mini-batch."""
+    posterior, weights, out = model.posterior, row(model.weights, s), row(work.gradient, s)
+    K, wide = weights.shape
+    B, D, real = model.rows.shape[0], model.noise.shape[1], model.weights.dtype.type
+    for k in range(K):
+        w, own = row(weights, k), out[k * wide : (k + 1) * wide]
+        for m in range(wide):
+            own[m] = real(-posterior.lam) * w[m]
+    for b in range(B):
+        share = posterior.times * model.importance[b] / B
+        suffer(posterior.loss, model.targets[b], row(work.scores, b), row(work.slopes, b))
+        z, pull = row(work.features, b), row(work.phases, b)
+        pull[:] = 0
+        for k in range(K):
+            slope = share * work.slopes[b, k]
+            if slope != 0.0:
+                own = out[k * wide : (k + 1) * wide]
+                add(-slope * model.factor, z, own, 2 * D)
+                own[2 * D] -= real(slope)
+                if posterior.moving:
+                    add_pull(slope * model.factor, row(weights, k), z, pull, D)
+    own = out[K * wide :]
+    own[:] = 0
+    if posterior.moving:
+        project(Dense(work.turned), 0, work.turned.shape[0], work.phases, work.pulled)
+        for j in range(own.shape[0]):
+            along = np.pi * np.float64(dot(row(model.noise, j), row(work.pulled, j), D))
+            own[j] = -finite(along) - (np.float64(model.widths[s, j]) if posterior.prior else 0.0)
+
+
+@compiled(heavy=True)
+def add(slope: float, features: Any, out: Any, n: int) -> None:
+    c = out.dtype.type(slope)
+    for k in range(n):
+        out[k] += c * features[k]
+
+
+@compiled(heavy=True)
+def move(model: Any, work: Any) -> None:
+    """One step of all particles; changes model."""
+    S, K, wide = model.weights.shape
+    for s in range(S):
+        place = row(work.place, s)
+        for k in range(K):
+            place[k * wide : (k + 1) * wide] = model.weights[s, k]
+        place[K * wide :] = 0
+        if model.posterior.moving:
+            place[K * wide :] = row(model.widths, s)
+    steer(work.place, work.gradient, work.near, work.direction)
+    first = model.steps[0] == 0
+    for s in range(S):
+        step(model.rate, 0.0 if first else model.decay, model.floor, row(work.direction, s), row(model.energy, s),
+             row(work.place, s))  # fmt: skip
+        place = row(work.place, s)
+        for k in range(K):
+            model.weights[s, k, :] = place[k * wide : (k + 1) * wide]
+        if model.posterior.moving:
+            for j in range(model.widths.shape[1]):
+                g = place[K * wide + j]
+                model.widths[s, j] = abs(g) if model.posterior.prior else g
+    model.steps[0] += 1
+
+
+@compiled(heavy=True)
+def step(rate: float, decay: float, floor: float, direction: Any, energy: Any, place: Any) -> None:
+    """place += rate direction / (floor + sqrt(energy)), energy a running mean of squares."""
+    real = place.dtype.type
+    eta, kept, new, least = real(rate), real(decay), real(1.0 - decay), real(floor)
+    for m in range(place.shape[0]):
+        energy[m] = kept * energy[m] + new * direction[m] * direction[m]
+        place[m] += eta * direction[m] / (least + np.sqrt(energy[m]))
+
+
+@compiled(heavy=True)
+def steer(place: Any, gradient: Any, near: Any, direction: Any) -> None:
+    """phi of all particles (S, q) at `place` with slopes `gradient`; writes near and direction."""
+    S = place.shape[0]
+    for s in range(S):
+        for r in range(s + 1):
+            near[s, r] = near[r, s] = apart(row(place, s), row(place, r))
+    square = 0.5 * np.median(near) / np.log(S + 1.0)
+    for j in range(S):
+        out = row(direction, j)
+        out[:] = 0
+        repelled = 0.0
+        for s in range(S):
+            if square > SMALLEST:
+                kappa = np.exp(-0.5 * near[s, j] / square)
+                pull(kappa / S, -kappa / (S * square), row(gradient, s), row(place, s), out)
+                repelled += kappa / (S * square)
+            else:  # particles that are all in one place, or a single one, have nothing to keep apart
+                pull(1.0 / S, 0.0, row(gradient, s), row(place, s), out)
+        pull(repelled, 0.0, row(place, j), row(place, j), out)
+
+
+@compiled(flags=SUM, heavy=True)
+def apart(a: Any, b: Any) -> float:
+    """|a - b|^2."""
+    total = 0.0
+    for m in range(a.shape[0]):
+        difference = np.float64(a[m]) - np.float64(b[m])
+        total += difference * difference
+    return total
+
+
+@compiled(heavy=True)
+def pull(by: float, away: float, gradient: Any, place: Any, out: Any) -> None:
+    """out += by gradient + away place."""
+    first, second = out.dtype.type(by), out.dtype.type(away)
+    for m in range(out.shape[0]):
+        out[m] += first * gradient[m] + second * place[m]
