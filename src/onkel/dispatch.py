@@ -1,4 +1,4 @@
-"""Verbs, compiled code and its cache: the only file that talks to Numba's compiler.
+"""Verbs, compiled code and its cache: with `linking`, the only file that talks to Numba's compiler.
 
 A *verb* is a function whose implementation is chosen by the type of its first argument, in plain Python and in
 compiled code alike. Small pieces are *light* (always inlined); vector kernels are *heavy* (a call of their own, which
@@ -21,6 +21,8 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload as numba_overload
 
+from onkel.linking import HelperCompiler
+
 P = ParamSpec("P")
 R = TypeVar("R")
 Result = TypeVar("Result", covariant=True)
@@ -29,7 +31,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 EXACT = {"contract"}  # nothing that could change with the shape of a loop
 SUM = {"contract", "reassoc", "nsz"}  # reductions only: lets the compiler use vector registers
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-HEAVY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+HEAVY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": HelperCompiler}
 LIGHT: dict[str, Any] = {"forceinline": True, **HEAVY}
 
 CONFIG: Any = numba.config
@@ -246,7 +248,7 @@ def _keyed_folder(registered: frozenset[Path]) -> str:
 
 def _may_be_compiled(source: bytes) -> bool:
     """Whether a file of ours holds compiled code. All of them count, imported yet or not: the key must not change."""
-    return b"onkel.dispatch" in source or b".of(" in source or b"onkel.borrow" in source
+    return any(sign in source for sign in (b"onkel.dispatch", b".of(", b"onkel.borrow", b"import numba", b"from numba"))
 
 
 def _cache_root() -> Path:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.borrow import row
-from onkel.learners.experts import Experts, Hedge, blend, reward, weighted
+from onkel.learners.experts import Experts, Hedge, blend, by_logarithms, reward
 from onkel.learners.historic import Ranked, RankedLevels
-from onkel.losses import soften, suffer
+from onkel.losses import suffer
 from onkel.support import finite
 
 
@@ -40,10 +40,7 @@ def ensemble(loss: Any, rate: float) -> Ensemble:
     return Ensemble(loss, rate, rates, np.log(rates), np.zeros(1, np.int64))
 
 
-@blend.of(Ensemble)
-def _(combination: Ensemble, own: Any, i: int, room: Any, scores: Any) -> None:
-    soften(combination.log_weights, room)
-    weighted(room, own, i, scores)
+blend.of(Ensemble)(by_logarithms)
 
 
 @reward.of(Ensemble)

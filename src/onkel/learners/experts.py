@@ -90,7 +90,8 @@ def weighted(weights: Any, own: Any, i: int, scores: Any) -> None:
 
 
 @blend.of(Hedge)
-def _(combination: Hedge, own: Any, i: int, room: Any, scores: Any) -> None:
+def by_logarithms(combination: Any, own: Any, i: int, room: Any, scores: Any) -> None:
+    """sum_p w_p f_p / sum_p w_p, from log w."""
     soften(combination.log_weights, room)
     weighted(room, own, i, scores)
 

@@ -55,15 +55,11 @@ def total_of(weights: Any) -> float:
     return total
 
 
-@compiled
-def divided(weights: Any, total: float, room: Any) -> None:
+@blend.of(Ranked, RankedLevels)
+def _(combination: Any, own: Any, i: int, room: Any, scores: Any) -> None:
+    total = total_of(combination.weights)
     for p in range(room.shape[0]):
-        room[p] = weights[p] / total
-
-
-@blend.of(Ranked)
-def _(combination: Ranked, own: Any, i: int, room: Any, scores: Any) -> None:
-    divided(combination.weights, total_of(combination.weights), room)
+        room[p] = combination.weights[p] / total
     weighted(room, own, i, scores)
 
 
@@ -79,12 +75,6 @@ def _(
     if total > MOST:
         for p in range(weights.shape[0]):
             weights[p] /= total
-
-
-@blend.of(RankedLevels)
-def _(combination: RankedLevels, own: Any, i: int, room: Any, scores: Any) -> None:
-    divided(combination.weights, total_of(combination.weights), room)
-    weighted(room, own, i, scores)
 
 
 @reward.of(RankedLevels)
