@@ -65,8 +65,12 @@ def checked_estimators():
 def expected_failures(estimator):
     if isinstance(estimator, FeatureMapTransformer | IsolationTransformer):
         return {}
-    chi2 = "additive_chi2" in repr(estimator)
-    return EXPECTED_FAILURES | ({"check_decision_proba_consistency": "its rows have negative numbers"} if chi2 else {})
+    more = {}
+    if "additive_chi2" in repr(estimator):
+        more = {"check_decision_proba_consistency": "its rows have negative numbers"}
+    elif repr(estimator) == "KernelClassifier(learner=bkm())":
+        more = {"check_classifiers_train": "a step per 200 rows, and the check has 300"}
+    return EXPECTED_FAILURES | more
 
 
 @parametrize_with_checks(list(checked_estimators()), expected_failed_checks=expected_failures)

@@ -46,7 +46,7 @@ class Particles(NamedTuple):
     weights: Any  # (S, K, 2 D + 1)
     widths: Any  # (S, d)
     energy: Any  # (S, K (2 D + 1) + d): H
-    rows: Any  # (batch, d)
+    rows: Any  # (batch, d); 0 from `held` on
     targets: Any  # (batch,)
     importance: Any  # (batch,)
     held: Any  # (1,): rows of the mini-batch so far
@@ -88,22 +88,17 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
     """Learn the rows from `first` on, writing the scores each had before; returns the number of rows done."""
     model, block = borrowed(model), borrowed(block)
     targets, importance, scores = borrowed(targets), borrowed(importance), borrowed(scores)
-    unused = np.empty((model.rows.shape[0], scores.shape[1])), np.empty((1, model.rows.shape[1]), model.rows.dtype)
-    own = desk(model, True)
-    work, (spread, single) = borrowed(own), borrowed(unused)
+    unused, own = np.empty((model.rows.shape[0], scores.shape[1])), desk(model, True)
+    work, spread = borrowed(own), borrowed(unused)
     n = row_count(block)
     while first < n:
-        last = first + 1
-        if importance[first] > 0.0:
-            last = hold(model, block, first, targets, importance)
-            full, begin = model.held[0] == model.rows.shape[0], model.held[0] - (last - first)
-            sweep(model, model.rows, begin, model.held[0], full, work, scores[first:last], spread)
-            if full:
-                move(model, work)
-                model.held[0] = 0
-        else:
-            scatter(block, first, row(single, 0))
-            sweep(model, single, 0, 1, False, work, scores[first:last], spread)
+        begin, last = model.held[0], hold(model, block, first, targets, importance)
+        full = model.held[0] == model.rows.shape[0]
+        sweep(model, model.rows, begin, begin + last - first, full, work, scores[first:last], spread)
+        if full:
+            move(model, work)
+            model.held[0] = 0
+        model.rows[model.held[0] : begin + last - first] = 0
         model.clock[0] += last - first
         first = last
     keep((own, unused))
@@ -112,13 +107,20 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
 
 @compiled
 def hold(model: Any, block: Any, first: int, targets: Any, importance: Any) -> int:
-    """Put rows that count into the mini-batch until it is full; changes model, returns the row to go on from."""
+    """Put rows that count into the mini-batch until it is full; changes model, returns the row to go on from.
+
+    A row that does not count is put there alone, for its scores, and the next one takes its place.
+    """
     i, at = first, model.held[0]
-    while i < row_count(block) and at < model.rows.shape[0] and importance[i] > 0.0:
+    while i < row_count(block) and at < model.rows.shape[0]:
+        if not importance[i] > 0.0 and i > first:
+            return i
         scatter(block, i, row(model.rows, at))
+        if not importance[i] > 0.0:
+            return i + 1
         model.targets[at], model.importance[at] = targets[i], importance[i]
         i, at = i + 1, at + 1
-    model.held[0] = at
+        model.held[0] = at
     return i
 
 
@@ -244,20 +246,21 @@ def move(model: Any, work: Any) -> None:
     """One step of all particles; changes model."""
     S, K, wide = model.weights.shape
     for s in range(S):
-        place = row(work.place, s)
+        place, weights = row(work.place, s), row(model.weights, s)
         for k in range(K):
-            place[k * wide : (k + 1) * wide] = model.weights[s, k]
-        place[K * wide :] = 0
-        if model.posterior.moving:
-            place[K * wide :] = row(model.widths, s)
+            for m in range(wide):
+                place[k * wide + m] = weights[k, m]
+        for j in range(model.widths.shape[1]):
+            place[K * wide + j] = model.widths[s, j] if model.posterior.moving else 0.0
     steer(work.place, work.gradient, work.near, work.direction)
     first = model.steps[0] == 0
     for s in range(S):
         step(model.rate, 0.0 if first else model.decay, model.floor, row(work.direction, s), row(model.energy, s),
              row(work.place, s))  # fmt: skip
-        place = row(work.place, s)
+        place, weights = row(work.place, s), row(model.weights, s)
         for k in range(K):
-            model.weights[s, k, :] = place[k * wide : (k + 1) * wide]
+            for m in range(wide):
+                weights[k, m] = place[k * wide + m]
         if model.posterior.moving:
             for j in range(model.widths.shape[1]):
                 g = place[K * wide + j]

@@ -183,7 +183,8 @@ def _(partitions: SparseCells, block: Any, first: int, count: int, cells: Any) -
     own = np.empty(sizes.shape[0], sizes.dtype)
     far = borrowed(own)
     for r in range(count):
-        far[:] = sizes
+        for c in range(sizes.shape[0]):
+            far[c] = sizes[c]
         begin, end = extent(block, first + r)
         for p in range(begin, end):
             j, x = entry(block, first + r, p)
