@@ -138,7 +138,7 @@ BAD_PARAMETERS = [
     (
         "foo",
         "eta=1",
-        "There is no learner 'foo'; there are auto, bogd, bogd_pp, bpa_nn, bpa_p, bpa_s, bsgd_m, bsgd_p, ",
+        "There is no learner 'foo'; there are ada_raker, auto, bogd, bogd_pp, bpa_nn, bpa_p, bpa_s, bsgd_m, bsgd_p, ",
     ),
 ]
 
