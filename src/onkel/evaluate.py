@@ -33,7 +33,7 @@ class Tally:
     def __init__(self, task: str, n_classes: int, window: int = WINDOW, probable: bool = False) -> None:
         self.task, self.window = task, window
         self.metrics = metrics_for(task, n_classes, window, probable)
-        self.rows, self.total, self.spacing = 0, 0.0, 100
+        self.rows, self.total, self.spacing, self.seconds = 0, 0.0, 100, 0.0
         self.curve: list[Point] = []
         self._recent: deque[float] = deque(maxlen=window)
 
@@ -66,6 +66,24 @@ class Tally:
             self.curve = self.curve[1::2]
             self.spacing *= 2
 
+    def state(self) -> dict[str, Any]:
+        """All it knows, to be restored by another one of the same task."""
+        own = {"rows": self.rows, "total": self.total, "spacing": self.spacing, "seconds": self.seconds}
+        lists = {"recent": tuple(self._recent), "curve": tuple(map(tuple, self.curve))}
+        return {**own, **lists, "metrics": tuple(dict(vars(metric)) for metric in self.metrics)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another one was."""
+        self.rows, self.total, self.spacing, self.seconds = (
+            state[key] for key in ("rows", "total", "spacing", "seconds")
+        )
+        self.curve = [Point(*point) for point in state["curve"]]
+        self._recent = deque(state["recent"], maxlen=self.window)
+        for metric, own in zip(self.metrics, state["metrics"], strict=True):
+            if vars(metric).keys() != own.keys() or not all(_alike(vars(metric)[key], own[key]) for key in own):
+                raise ValueError("These are the errors of another task.")
+            vars(metric).update(own)
+
     def report(self) -> dict[str, Any]:
         """Everything as plain numbers, by name."""
         if self.task == "regression":
@@ -78,6 +96,14 @@ class Tally:
         if self.rows and (not curve or curve[-1].rows != self.rows):
             curve.append(Point(self.rows, self.error, self.window_error))
         return {**found, "curve": [point._asdict() for point in curve]}
+
+
+def _alike(empty: Any, found: Any) -> bool:
+    """Whether a value can stand where an empty one is."""
+    if not isinstance(empty, np.ndarray):
+        return type(empty) is type(found)
+    same = isinstance(found, np.ndarray) and empty.dtype == found.dtype and empty.ndim == found.ndim
+    return same and (not empty.size or empty.shape == found.shape)
 
 
 def by_rows(online: Online, blocks: Pairs) -> Iterator[tuple[Numbers, Numbers]]:
@@ -111,12 +137,12 @@ def delayed(online: Online, blocks: Pairs, delay: int) -> Iterator[tuple[Numbers
 
 def prequential(
     online: Online, blocks: Pairs, n_classes: int = 2, *, mode: str = "rows", delay: int = 0, window: int = WINDOW,
-    watch: Callable[[Tally, Numbers, Numbers], None] | None = None,
+    watch: Callable[[Tally, Numbers, Numbers], None] | None = None, tally: Tally | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Predict and learn a stream of (rows, targets); returns metrics, the learning curve and the time it took.
 
     `mode` is "rows", "blocks" (the blocks as they come) or "delayed" (labels arrive `delay` rows later). `watch` is
-    called after each block with the tally, the targets and the scores.
+    called after each block with the tally, the targets and the scores. A `tally` of earlier rows goes on.
 
     >>> from onkel.recipes import perceptron
     >>> online = perceptron(gamma=1.0).start(n_features=1)
@@ -133,13 +159,14 @@ def prequential(
         raise ValueError(f"mode must be one of {', '.join(orders)}, not {mode!r}.")
     if delay < 0:
         raise ValueError(f"delay must be at least 0, not {delay}.")
-    tally, start = Tally(online.task, n_classes, window, online.probable), perf_counter()
+    tally = Tally(online.task, n_classes, window, online.probable) if tally is None else tally
+    start = perf_counter() - tally.seconds
     for targets, scores in orders[mode](online, blocks):
         tally.update(targets, scores)
+        tally.seconds = perf_counter() - start
         if watch is not None:
             watch(tally, targets, scores)
-    seconds = perf_counter() - start
-    return {**tally.report(), "seconds": seconds, "rows_per_second": tally.rows / max(seconds, 1e-9)}
+    return {**tally.report(), "seconds": tally.seconds, "rows_per_second": tally.rows / max(tally.seconds, 1e-9)}
 
 
 class Spread(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 
 from onkel.online import Online
 from onkel.streams import open_stream
-from onkel.streams.block import Block, StreamError, Summary, concatenate, reblock, select, take
+from onkel.streams.block import Block, StreamError, Summary, concatenate, drop, reblock, select, take
 from onkel.streams.opening import name_of, read_once
 from onkel.targets import encode, outputs, task_of
 
@@ -21,7 +21,7 @@ ROWS_PER_CLASS = 10
 class Feed(NamedTuple):
     """A stream whose task, width and classes are known, and the rows to be predicted after it."""
 
-    blocks: Callable[[], Iterable[Block]]  # from the first row on, whenever it is called
+    blocks: Callable[[int], Iterable[Block]]  # from a row on, whenever it is called
     rows: int | None
     n_features: int
     task: str
@@ -38,9 +38,9 @@ class Feed(NamedTuple):
     def n_outputs(self) -> int:
         return 1 if self.classes is None else outputs(self.classes)
 
-    def pairs(self) -> Iterator[tuple[Any, Any]]:
-        """(rows, targets), block by block."""
-        return ((block.rows, self._targets(block, self.source)) for block in self.blocks())
+    def pairs(self, first: int = 0) -> Iterator[tuple[Any, Any]]:
+        """(rows, targets), block by block, from a row on."""
+        return ((block.rows, self._targets(block, self.source)) for block in self.blocks(first))
 
     def test_pairs(self) -> Iterator[tuple[Any, Any]]:
         """(rows, targets) of the rows to be predicted."""
@@ -74,8 +74,9 @@ def open_feed(options: argparse.Namespace, online: Online | None, classes: Any) 
     if options.epochs > 1 and options.data and read_once(options.data):
         raise ValueError(f"--epochs needs data that can be read again, which {source} cannot.")
 
-    def opened() -> Iterable[Block]:
+    def opened(first: int) -> Iterable[Block]:
         wanted = take(blocks, options.limit) if options.limit else blocks
+        wanted = drop(wanted, first) if first else wanted
         return reblock(wanted, options.block) if options.evaluate == "blocks" else wanted
 
     task, found = (online.task, classes) if online else _task(options.task, summary, source)

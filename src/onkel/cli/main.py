@@ -36,8 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, MemoryError) as error:
         print(f"onkel: {_sentence(error)}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("onkel: stopped.", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        print(f"onkel: {str(interrupt) or 'stopped.'}", file=sys.stderr)
         return 130
     return 0
 

@@ -3,22 +3,18 @@
 import argparse
 import json
 from contextlib import ExitStack
-from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed, open_feed
+from onkel.cli.under_way import UnderWay
 from onkel.cli.writing import WholeFile, check_target
-from onkel.evaluate import Tally, prequential
-from onkel.metrics import LogLoss
 from onkel.online import Online
 from onkel.recipes import RECIPES, Learner, make_learner
 from onkel.recipes.learner import DTYPES, TASKS
-from onkel.snapshot import nbytes
 from onkel.stored import load_model, save_model
-from onkel.streams import StreamError
 
 EXAMPLES = """examples:
   onkel run                                        the built-in drifting stream of 200,000 rows
@@ -54,27 +50,32 @@ def add_to(commands: Any) -> None:
     add("--scores", metavar="FILE", help="write the scores each row had before it was learned, one line per row")
     add("--json", metavar="FILE", help="write the report ('-' for standard output)")
     add("--save", metavar="FILE", help="write the model when all is learned")
-    add("--resume", metavar="FILE", help="go on with a saved model")
+    add("--checkpoint", metavar="FILE", help="write model and place in the stream as it goes; Ctrl-C leaves one too")
+    add("--every", type=_count, default=100_000, metavar="N", help="rows between checkpoints (default 100,000)")
+    add("--resume", metavar="FILE", help="go on with a saved model, or from a checkpoint of the same DATA")
     add("--quiet", action="store_true", help="no progress line and no table")
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Carry out the command: nothing it writes takes its name before everything went well."""
-    for path in (options.save, options.scores, None if options.json == "-" else options.json):
+    for path in (options.save, options.scores, options.checkpoint, None if options.json == "-" else options.json):
         if path is not None:
             check_target(path)
-    online, classes = _resumed(options)
-    feed = open_feed(options, online, classes)
+    online, extra = _resumed(options)
+    _check_progress(options, extra)
+    feed = open_feed(options, online, extra.get("classes"))
     online = online or _start(options, feed)
+    under_way = UnderWay(options, feed, online, extra)
     with ExitStack() as files:
         scores = files.enter_context(WholeFile(options.scores)) if options.scores else None
-        report, state = _learn(options, feed, online, scores)
+        under_way.learn(scores)
+        report = _finite(under_way.report())
         text = json.dumps(report, indent=1) + "\n"
         if options.json and options.json != "-":
             files.enter_context(WholeFile(options.json)).write(text)
         if options.save:
-            save_model(options.save, online, _as_estimator(online, feed.classes, state))
+            save_model(options.save, online, under_way.extra())
     if options.json == "-":
         print(text, end="")
     elif not options.quiet:
@@ -118,69 +119,31 @@ def _number(text: str) -> Any:
     return text
 
 
-def _resumed(options: argparse.Namespace) -> tuple[Online | None, Any]:
-    """The saved learner and its classes, if one is to go on."""
+def _resumed(options: argparse.Namespace) -> tuple[Online | None, dict[str, Any]]:
+    """The saved learner and what was saved with it, if one is to go on."""
     if not options.resume:
-        return None, None
+        return None, {}
     given = {"--learner": options.learner, "--set": options.set, "--dtype": options.dtype}
     given |= {"--features": options.features, "--task": None if options.task == "auto" else options.task}
     if any(given.values()):
         named = ", ".join(name for name, value in given.items() if value)
         raise ValueError(f"--resume brings its own learner and task: leave out {named}.")
-    online, extra = load_model(options.resume)
-    return online, extra.get("classes")
+    return load_model(options.resume)
+
+
+def _check_progress(options: argparse.Namespace, extra: dict[str, Any]) -> None:
+    """A stop in the middle can be made good only for what a checkpoint holds."""
+    if not options.checkpoint and "progress" not in extra:
+        return
+    if options.evaluate == "delayed":
+        raise ValueError("A checkpoint does not hold the rows whose labels are awaited: leave out --evaluate delayed.")
+    if options.scores:
+        raise ValueError("A checkpoint does not hold the scores written before it: leave out --scores.")
 
 
 def _start(options: argparse.Namespace, feed: Feed) -> Online:
     learner: Learner = make_learner(options.learner or "auto", **parse_settings(options.set))
     return learner.start(feed.n_features, feed.task, feed.n_outputs, options.dtype or "float32", options.seed)
-
-
-def _learn(options: argparse.Namespace, feed: Feed, online: Online, scores_file: Any) -> tuple[dict[str, Any], Any]:
-    """Learn all rows, then predict the test file: the report, and the calibration that was learned on the way."""
-    learner = cast(Learner, online.learner)
-    last: list[Tally] = []
-    with Display(feed.rows, options.quiet or options.json == "-") as display:
-
-        def watch(tally: Tally, targets: Any, scores: Any) -> None:
-            last[:] = [tally]
-            display.update(tally)
-            if scores_file is not None:
-                np.savetxt(scores_file, scores, fmt="%.17g")
-
-        try:
-            pairs = feed.pairs()
-            first = next(pairs)
-            online.prepare(first[0])  # before the clock starts
-            mode, blocks = options.evaluate, chain([first], pairs)
-            report = prequential(online, blocks, feed.n_classes, mode=mode, delay=options.delay, watch=watch)
-            for _ in range(options.epochs - 1):
-                for rows, targets in feed.pairs():
-                    online.learn(rows, targets)
-        except StreamError:
-            raise
-        except ValueError as error:
-            raise StreamError(f"{feed.source}: {error}") from None
-    report = {"learner": learner.name, "parameters": _plain(learner.get_params()), **report}
-    report |= {"task": online.task, "model_bytes": nbytes(online.model), "rows_learned": online.rows_learned}
-    if feed.test is not None:
-        report["test"] = _test(feed, online)
-    state = next((metric.state for metric in last[0].metrics if isinstance(metric, LogLoss)), None)
-    return _finite(report), state
-
-
-def _test(feed: Feed, online: Online) -> dict[str, Any]:
-    """Errors of the frozen model on other rows."""
-    tally = Tally(online.task, feed.n_classes)
-    for rows, targets in feed.test_pairs():
-        tally.update(targets, online.score(rows))
-    return {key: value for key, value in tally.report().items() if key not in ("curve", "log_loss")}
-
-
-def _as_estimator(online: Online, classes: Any, state: Any) -> dict[str, Any]:
-    """What `KernelClassifier.load` or `KernelRegressor.load` needs besides the model."""
-    name = "KernelRegressor" if online.task == "regression" else "KernelClassifier"
-    return {"estimator": name, "feature_names": None, "epochs": 1, "classes": classes, "calibration": state}
 
 
 def _finite(value: Any) -> Any:
@@ -190,7 +153,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(part) for part in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def _plain(params: dict[str, Any]) -> dict[str, Any]:
-    return {k: v if v is None or isinstance(v, bool | int | float | str) else repr(v) for k, v in params.items()}

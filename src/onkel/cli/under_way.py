@@ -1,0 +1,135 @@
+"""A run under way: from the first row, or from a checkpoint, to its report."""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import chain, islice
+from typing import Any, cast
+
+import numpy as np
+
+from onkel.calibration import Calibration
+from onkel.cli.checkpoints import Checkpoint, Interrupts, Place, place_of
+from onkel.cli.display import Display
+from onkel.cli.feeding import Feed
+from onkel.evaluate import Tally, prequential
+from onkel.metrics import LogLoss
+from onkel.online import Online
+from onkel.recipes import Learner
+from onkel.snapshot import nbytes
+from onkel.stored import save_model
+from onkel.streams import STREAMS, StreamError
+
+
+class UnderWay:
+    """A learner at work, its errors so far and its place in the stream."""
+
+    def __init__(self, options: argparse.Namespace, feed: Feed, online: Online, extra: dict[str, Any]) -> None:
+        self.options, self.feed, self.online = options, feed, online
+        self.tally = Tally(online.task, feed.n_classes, probable=online.probable)
+        self.log_loss = next((metric for metric in self.tally.metrics if isinstance(metric, LogLoss)), None)
+        self.place, self.figures = Place(), dict[str, Any]()
+        if "progress" in extra:
+            self.place = place_of(extra["progress"], self.stream(), self.tally, options.resume)
+        elif self.log_loss is not None and isinstance(extra.get("calibration"), Calibration):
+            self.log_loss.state = extra["calibration"]
+
+    def stream(self) -> dict[str, Any]:
+        """What makes two streams the same, as far as it can be known without comparing their rows."""
+        given = self.options
+        made_up = given.data is None or given.data in STREAMS
+        return {
+            "DATA": (given.data or "drifting", given.seed) if made_up else self.feed.rows,
+            "features": self.feed.n_features,
+            "--order": given.order,
+            "--permutation": given.permutation,
+            "--limit": given.limit,
+            "--evaluate": (given.evaluate, given.block if given.evaluate == "blocks" else None),
+        }
+
+    def extra(self) -> dict[str, Any]:
+        """What `KernelClassifier.load` or `KernelRegressor.load` needs besides the model."""
+        name = "KernelRegressor" if self.online.task == "regression" else "KernelClassifier"
+        state = None if self.log_loss is None else self.log_loss.state
+        return {
+            "estimator": name, "feature_names": None, "epochs": 1, "classes": self.feed.classes, "calibration": state,
+        }  # fmt: skip
+
+    def learn(self, scores_file: Any) -> None:
+        """Learn all rows that are left, in as many passes as are wanted."""
+        with ExitStack() as stack, spoken(self.feed.source):
+            quiet = self.options.quiet or self.options.json == "-"
+            display = stack.enter_context(Display(self.feed.rows, quiet))
+            checkpoint = stack.enter_context(self._checkpoint())
+            self._first_pass(display, checkpoint, scores_file)
+            self._further_passes(checkpoint)
+
+    @contextmanager
+    def _checkpoint(self) -> Iterator[Checkpoint | None]:
+        if not self.options.checkpoint:
+            yield None
+            return
+        with Interrupts() as interrupts:
+            yield Checkpoint(self.options.checkpoint, self.options.every, self._save, interrupts)
+
+    def _save(self, path: str, place: Place) -> None:
+        progress = {"place": tuple(place), "tally": self.tally.state(), "stream": self.stream()}
+        save_model(path, self.online, {**self.extra(), "progress": progress})
+
+    def _first_pass(self, display: Display, checkpoint: Checkpoint | None, scores_file: Any) -> None:
+        """Predict and learn; of a pass that is over, only the figures are left."""
+        pairs = self.feed.pairs(self.place.rows) if self.place.passes == 0 else iter(())
+        first = [*islice(pairs, 1)]
+        if first:
+            self.online.prepare(first[0][0])  # before the clock starts
+
+        def watch(tally: Tally, targets: Any, scores: Any) -> None:
+            display.update(tally)
+            if scores_file is not None:
+                np.savetxt(scores_file, scores, fmt="%.17g")
+            if checkpoint is not None:
+                checkpoint.passed(len(targets), Place(0, tally.rows))
+
+        self.figures = prequential(
+            self.online, chain(first, pairs), self.feed.n_classes, mode=self.options.evaluate,
+            delay=self.options.delay, watch=watch, tally=self.tally,
+        )  # fmt: skip
+
+    def _further_passes(self, checkpoint: Checkpoint | None) -> None:
+        for done in range(max(1, self.place.passes), self.options.epochs):
+            at = self.place.rows if done == self.place.passes else 0
+            for rows, targets in self.feed.pairs(at):
+                self.online.learn(rows, targets)
+                at += len(targets)
+                if checkpoint is not None:
+                    checkpoint.passed(len(targets), Place(done, at))
+
+    def report(self) -> dict[str, Any]:
+        """Learner, figures and, if there is one, the errors on the test file."""
+        learner, online = cast(Learner, self.online.learner), self.online
+        report = {"learner": learner.name, "parameters": plain(learner.get_params()), **self.figures}
+        report |= {"task": online.task, "model_bytes": nbytes(online.model), "rows_learned": online.rows_learned}
+        return report if self.feed.test is None else {**report, "test": self._tested()}
+
+    def _tested(self) -> dict[str, Any]:
+        """Errors of the frozen model on other rows."""
+        tally = Tally(self.online.task, self.feed.n_classes)
+        for rows, targets in self.feed.test_pairs():
+            tally.update(targets, self.online.score(rows))
+        return {key: value for key, value in tally.report().items() if key not in ("curve", "log_loss")}
+
+
+@contextmanager
+def spoken(source: str) -> Iterator[None]:
+    """Put the name of the data before what is wrong with it."""
+    try:
+        yield
+    except StreamError:
+        raise
+    except ValueError as error:
+        raise StreamError(f"{source}: {error}") from None
+
+
+def plain(params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as JSON can hold them."""
+    return {k: v if v is None or isinstance(v, bool | int | float | str) else repr(v) for k, v in params.items()}
