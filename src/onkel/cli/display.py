@@ -25,8 +25,8 @@ SHOWN = {
 class Display:
     """A progress line on standard error, only where that is a terminal."""
 
-    def __init__(self, rows: int | None, quiet: bool) -> None:
-        self.rows, self.start = rows, perf_counter()
+    def __init__(self, rows: int | None, quiet: bool, title: str = "") -> None:
+        self.rows, self.start, self.title = rows, perf_counter(), title and f"{title}: "
         self.console = Console(stderr=True)
         shown = self.console.is_terminal and not quiet
         self.live = Live(console=self.console, refresh_per_second=8, transient=True) if shown else None
@@ -43,7 +43,7 @@ class Display:
     def update(self, tally: Tally) -> None:
         """Show where the stream is."""
         if self.live is not None:
-            self.live.update(Text(progress_line(tally, self.rows, perf_counter() - self.start)))
+            self.live.update(Text(self.title + progress_line(tally, self.rows, perf_counter() - self.start)))
 
     @staticmethod
     def table(report: dict[str, Any], classes: Any) -> None:

@@ -40,13 +40,14 @@ class Feed(NamedTuple):
 
     def pairs(self, first: int = 0) -> Iterator[tuple[Any, Any]]:
         """(rows, targets), block by block, from a row on."""
-        return ((block.rows, self._targets(block, self.source)) for block in self.blocks(first))
+        return ((block.rows, self.targets(block, self.source)) for block in self.blocks(first))
 
     def test_pairs(self) -> Iterator[tuple[Any, Any]]:
         """(rows, targets) of the rows to be predicted."""
-        return ((block.rows, self._targets(block, self.test_source)) for block in self.test)
+        return ((block.rows, self.targets(block, self.test_source)) for block in self.test)
 
-    def _targets(self, block: Block, source: str) -> Any:
+    def targets(self, block: Block, source: str) -> Any:
+        """The labels of a block as numbers."""
         if self.classes is None:
             if block.labels.dtype.kind in "US":
                 raise StreamError(f"{source}: the labels of a regression must be numbers.")
@@ -85,10 +86,7 @@ def open_feed(options: argparse.Namespace, online: Online | None, classes: Any) 
 
 
 def _open(source: str | None, options: argparse.Namespace, n_features: int | None) -> Any:
-    label = options.label
-    if label is not None and label.lstrip("-").isdigit():
-        label = int(label)
-    more = {} if label is None else {"label": label}
+    more = {} if options.label is None else {"label": options.label}
     return open_stream(
         source, block_rows=options.block, n_features=n_features, format=options.format, seed=options.seed, **more
     )

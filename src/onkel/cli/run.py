@@ -3,17 +3,18 @@
 import argparse
 import json
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed, open_feed
+from onkel.cli.options import add_stream, count, parse_settings, whole
 from onkel.cli.under_way import UnderWay
 from onkel.cli.writing import WholeFile, check_target
 from onkel.online import Online
 from onkel.recipes import RECIPES, Learner, make_learner
-from onkel.recipes.learner import DTYPES, TASKS
 from onkel.stored import load_model, save_model
 
 EXAMPLES = """examples:
@@ -30,28 +31,21 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add = command.add_argument
-    add("data", nargs="?", metavar="DATA", help="LIBSVM or CSV file, '-', a built-in stream, or nothing")
+    add_stream(command)
     add("--learner", default=None, metavar="NAME", help=f"one of {', '.join(sorted(RECIPES))} (default auto)")
+    add("--tuned", metavar="FILE", help="learner and parameters that `onkel tune` found")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the learner; repeatable")
-    add("--task", default="auto", choices=["auto", *TASKS], help="what the labels are (default: by looking at them)")
     add("--order", metavar="FILE", help="file of 0-based row numbers: the order in which to learn the rows")
-    add("--permutation", type=_whole, metavar="N", help="learn the rows in the N-th random order")
-    add("--seed", type=_whole, default=0, metavar="N", help="seed of everything random (default 0)")
-    add("--dtype", default=None, choices=DTYPES, help="type of the model's numbers (default float32)")
-    add("--epochs", type=_count, default=1, metavar="N", help="passes over the data; errors are those of the first")
-    add("--limit", type=_count, metavar="N", help="stop after N rows")
-    add("--block", type=_count, default=4096, metavar="N", help="rows read at a time (default 4096)")
+    add("--permutation", type=whole, metavar="N", help="learn the rows in the N-th random order")
+    add("--epochs", type=count, default=1, metavar="N", help="passes over the data; errors are those of the first")
     add("--evaluate", default="rows", choices=["rows", "blocks", "delayed"], help="when rows are learned")
-    add("--delay", type=_whole, default=0, metavar="N", help="with --evaluate delayed: rows until a label arrives")
-    add("--features", type=_count, metavar="N", help="number of features of a LIBSVM stream")
-    add("--label", default=None, metavar="COLUMN", help="label column of a CSV file, name or position (default: last)")
-    add("--format", default=None, choices=["libsvm", "csv"], help="format of DATA (default: by its ending)")
+    add("--delay", type=whole, default=0, metavar="N", help="with --evaluate delayed: rows until a label arrives")
     add("--test", metavar="FILE", help="predict these rows too, when all is learned")
     add("--scores", metavar="FILE", help="write the scores each row had before it was learned, one line per row")
     add("--json", metavar="FILE", help="write the report ('-' for standard output)")
     add("--save", metavar="FILE", help="write the model when all is learned")
     add("--checkpoint", metavar="FILE", help="write model and place in the stream as it goes; Ctrl-C leaves one too")
-    add("--every", type=_count, default=100_000, metavar="N", help="rows between checkpoints (default 100,000)")
+    add("--every", type=count, default=100_000, metavar="N", help="rows between checkpoints (default 100,000)")
     add("--resume", metavar="FILE", help="go on with a saved model, or from a checkpoint of the same DATA")
     add("--quiet", action="store_true", help="no progress line and no table")
     command.set_defaults(run=run)
@@ -62,6 +56,8 @@ def run(options: argparse.Namespace) -> None:
     for path in (options.save, options.scores, options.checkpoint, None if options.json == "-" else options.json):
         if path is not None:
             check_target(path)
+    if options.tuned and options.learner:
+        raise ValueError("--tuned brings its own learner: leave out --learner.")
     online, extra = _resumed(options)
     _check_progress(options, extra)
     feed = open_feed(options, online, extra.get("classes"))
@@ -82,48 +78,11 @@ def run(options: argparse.Namespace) -> None:
         Display.table(report, feed.classes)
 
 
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
-    return int(text)
-
-
-def _whole(text: str) -> int:
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 0")
-    return int(text)
-
-
-def parse_settings(pairs: list[str]) -> dict[str, Any]:
-    """Parameters from KEY=VALUE: numbers, true, false and none are read as such, anything else is text.
-
-    >>> parse_settings(["sigma=8", "loss=hinge", "rank=none"])
-    {'sigma': 8, 'loss': 'hinge', 'rank': None}
-    """
-    words = {"true": True, "false": False, "none": None}
-    settings: dict[str, Any] = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not equals:
-            raise ValueError(f"--set takes KEY=VALUE, not {pair!r}.")
-        settings[key.strip()] = words[text.lower()] if text.lower() in words else _number(text)
-    return settings
-
-
-def _number(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
 def _resumed(options: argparse.Namespace) -> tuple[Online | None, dict[str, Any]]:
     """The saved learner and what was saved with it, if one is to go on."""
     if not options.resume:
         return None, {}
-    given = {"--learner": options.learner, "--set": options.set, "--dtype": options.dtype}
+    given = {"--learner": options.learner, "--tuned": options.tuned, "--set": options.set, "--dtype": options.dtype}
     given |= {"--features": options.features, "--task": None if options.task == "auto" else options.task}
     if any(given.values()):
         named = ", ".join(name for name, value in given.items() if value)
@@ -141,8 +100,18 @@ def _check_progress(options: argparse.Namespace, extra: dict[str, Any]) -> None:
         raise ValueError("A checkpoint does not hold the scores written before it: leave out --scores.")
 
 
+def tuned(path: str) -> tuple[str, dict[str, Any]]:
+    """The learner and the parameters in a file of `onkel tune`."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        return str(found["learner"]), dict(found["parameters"])
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{path}: this is not what `onkel tune` writes.") from None
+
+
 def _start(options: argparse.Namespace, feed: Feed) -> Online:
-    learner: Learner = make_learner(options.learner or "auto", **parse_settings(options.set))
+    name, found = tuned(options.tuned) if options.tuned else (options.learner or "auto", {})
+    learner: Learner = make_learner(name, **found, **parse_settings(options.set))
     return learner.start(feed.n_features, feed.task, feed.n_outputs, options.dtype or "float32", options.seed)
 
 

@@ -1,0 +1,155 @@
+"""Compare learners on the same rows: errors, time, size of the models."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from onkel.cli.display import Display, error_text
+from onkel.cli.feeding import Feed, open_feed
+from onkel.cli.options import add_stream, parse_settings, whole
+from onkel.cli.under_way import plain, spoken
+from onkel.cli.writing import WholeFile, check_target
+from onkel.evaluate import Tally, prequential, spread
+from onkel.recipes import Learner, make_learner
+from onkel.snapshot import nbytes
+from onkel.streams.block import concatenate, select
+from onkel.support import Support
+
+EXAMPLES = """examples:
+  onkel compare a9a.libsvm.xz --learners auto,fogd,nogd --permutations 5
+  onkel compare data.csv --learners fogd:eta=0.1,fogd:eta=1 --json figures.json"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command and its options."""
+    command = commands.add_parser(
+        "compare", help="several learners on the same rows", description=__doc__, epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add_stream(command)
+    add = command.add_argument
+    add("--learners", required=True, metavar="A,B,C", help="names, with parameters if wanted: fogd:eta=0.1:sigma=2")
+    add(
+        "--permutations",
+        type=whole,
+        default=0,
+        metavar="N",
+        help="mean over N random orders (default: DATA as it is)",
+    )
+    add("--json", metavar="FILE", help="write the figures ('-' for standard output)")
+    add("--quiet", action="store_true", help="no progress line and no table")
+    command.set_defaults(run=run, order=None, permutation=None, epochs=1, test=None, evaluate="rows")
+
+
+class Run(NamedTuple):
+    """One learner on one order of the rows."""
+
+    error: float
+    seconds: float
+    rows: int
+    support: int
+    bytes: int
+
+
+def run(options: argparse.Namespace) -> None:
+    """Carry out the command: every learner sees the same orders."""
+    if options.json not in (None, "-"):
+        check_target(options.json)
+    learners = {text: parsed(text) for text in options.learners.split(",")}
+    feed = open_feed(options, None, None)
+    for learner in learners.values():
+        learner.plan(feed.task)  # one that does not fit is found before the first is run
+    runs: dict[str, list[Run]] = {text: [] for text in learners}
+    for pairs in orders(feed, options.permutations):
+        for text, learner in learners.items():
+            with spoken(feed.source):
+                runs[text].append(one(learner, feed, pairs(), options))
+    report = {
+        "task": feed.task, "data": feed.source, "permutations": options.permutations,
+        "learners": [figures(text, learner, runs[text]) for text, learner in learners.items()],
+    }  # fmt: skip
+    text = json.dumps(report, indent=1) + "\n"
+    if options.json == "-":
+        print(text, end="")
+    elif options.json:
+        with WholeFile(options.json) as file:
+            file.write(text)
+    if options.json != "-" and not options.quiet:
+        Console(highlight=False).print(table(report))
+
+
+def parsed(text: str) -> Learner:
+    """A learner from its name and settings, with colons between them.
+
+    >>> parsed("fogd:eta=0.1:sigma=2")
+    fogd(sigma=2, eta=0.1)
+    """
+    name, *pairs = text.strip().split(":")
+    return make_learner(name, **parse_settings(pairs))
+
+
+def orders(feed: Feed, permutations: int) -> Iterator[Any]:
+    """Functions that give the blocks: as they come, or all rows in memory in each of several orders."""
+    if not permutations:
+        yield feed.pairs
+        return
+    whole = concatenate(feed.blocks(0))
+    for number in range(permutations):
+        order = np.random.default_rng(number).permutation(len(whole.labels))
+        block = select(whole, order)
+        yield lambda block=block: iter([(block.rows, feed.targets(block, feed.source))])
+
+
+def one(learner: Learner, feed: Feed, pairs: Any, options: argparse.Namespace) -> Run:
+    """One learner on one order."""
+    online = learner.start(feed.n_features, feed.task, feed.n_outputs, options.dtype or "float32", options.seed)
+    with Display(feed.rows, options.quiet or options.json == "-", learner.name) as display:
+
+        def watch(tally: Tally, *_: Any) -> None:
+            display.update(tally)
+
+        first = next(pairs)
+        online.prepare(first[0])
+        blocks = (pair for part in ([first], pairs) for pair in part)
+        report = prequential(online, blocks, feed.n_classes, watch=watch)
+    error = report["mse"] if feed.task == "regression" else report["mistake_rate"]
+    return Run(error, report["seconds"], report["rows"], support_size(online.model), nbytes(online.model))
+
+
+def support_size(model: Any) -> int:
+    """How many points a model keeps, all parts together; 0 for a model of another kind."""
+    if isinstance(model, Support):
+        return int(model.count[0])
+    return sum(map(support_size, model)) if isinstance(model, tuple) else 0
+
+
+def figures(text: str, learner: Learner, runs: list[Run]) -> dict[str, Any]:
+    """Means over the runs; a standard deviation where there are several."""
+    error, seconds = spread([run.error for run in runs]), spread([run.seconds for run in runs])
+    return {
+        "learner": text, "parameters": plain(learner.get_params()), "error": error.mean, "error_std": error.std,
+        "seconds": seconds.mean, "rows_per_second": runs[0].rows / max(seconds.mean, 1e-9),
+        "support": round(spread([run.support for run in runs]).mean), "model_bytes": max(run.bytes for run in runs),
+    }  # fmt: skip
+
+
+def table(report: dict[str, Any]) -> Table:
+    """The figures as a person reads them, the best error marked."""
+    made = Table(box=None, padding=(0, 2, 0, 0), title=None)
+    name = "MSE" if report["task"] == "regression" else "mistake rate"
+    for heading in ("learner", name, "seconds", "rows/s", "support", "model"):
+        made.add_column(heading, justify="left" if heading == "learner" else "right")
+    least = min(line["error"] for line in report["learners"])
+    for line in report["learners"]:
+        error = error_text(report["task"], line["error"])
+        if report["permutations"] > 1:
+            error += f" +- {error_text(report['task'], line['error_std'])}"
+        cells = [f"{line['seconds']:.2f}", f"{line['rows_per_second']:,.0f}", f"{line['support'] or '-'}"]
+        best = "bold" if line["error"] == least else None
+        made.add_row(line["learner"], error, *cells, f"{line['model_bytes'] / 1024:,.0f} KiB", style=best)
+    return made

@@ -1,0 +1,30 @@
+"""Print a script that completes commands and options in a shell."""
+
+import argparse
+from typing import Any
+
+EXAMPLES = """examples:
+  onkel completion bash > ~/.local/share/bash-completion/completions/onkel
+  onkel completion zsh > ~/.zfunc/_onkel           with fpath+=~/.zfunc before compinit"""
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def add_to(commands: Any) -> None:
+    """Add the command and its options."""
+    command = commands.add_parser(
+        "completion", help="completion for a shell", description=__doc__, epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    command.add_argument("shell", choices=SHELLS, metavar="SHELL", help=f"one of {', '.join(SHELLS)}")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Carry out the command."""
+    try:
+        import shtab
+    except ModuleNotFoundError:
+        raise ValueError("Completion needs the package shtab: `pip install onkel[completion]`.") from None
+    from onkel.cli.main import parser
+
+    print(shtab.complete(parser(), options.shell))

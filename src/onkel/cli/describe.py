@@ -1,0 +1,108 @@
+"""Say what a learner does: its formula, its pieces and their files, its parameters, and what to cite."""
+
+import argparse
+import inspect
+import json
+import re
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from onkel.recipes import RECIPES
+from onkel.recipes.learner import parameters
+
+EXAMPLES = """examples:
+  onkel describe rrf
+  onkel describe nogd --bibtex >> references.bib
+  onkel describe                                   all learners, a line each"""
+NAMES = re.compile(r"\b(?:[a-z_0-9]+\.)+[A-Za-z_0-9]+")
+
+
+def add_to(commands: Any) -> None:
+    """Add the command and its options."""
+    command = commands.add_parser(
+        "describe", help="formula, pieces, parameters and citation of a learner", description=__doc__,
+        epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    command.add_argument("learner", nargs="?", metavar="LEARNER", help=f"one of {', '.join(sorted(RECIPES))}")
+    command.add_argument("--bibtex", action="store_true", help="only what to cite")
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Carry out the command."""
+    if options.learner is None:
+        found: Any = {name: first_line(name) for name in sorted(RECIPES)}
+        text = "\n".join(f"{name:20s} {line}" for name, line in found.items())
+    elif options.learner not in RECIPES:
+        raise ValueError(f"There is no learner {options.learner!r}; there are {', '.join(sorted(RECIPES))}.")
+    else:
+        found = described(options.learner)
+        text = "\n\n".join(found["references"]) if options.bibtex else shown(found)
+    print(json.dumps(found, indent=1) if options.json else text)
+
+
+def first_line(name: str) -> str:
+    """What a recipe is, in one sentence."""
+    return str(inspect.getdoc(RECIPES[name])).splitlines()[0]
+
+
+def described(name: str) -> dict[str, Any]:
+    """All that is known of a recipe.
+
+    >>> described("rrf")["files"][0]
+    'onkel/recipes/learned.py'
+    """
+    text, _, keys = str(inspect.getdoc(RECIPES[name])).partition("References:")
+    prose = text.partition(">>>")[0].strip()
+    cited = [key.strip() for key in keys.split(",") if key.strip()]
+    return {
+        "learner": name,
+        "tasks": list(RECIPES[name]().tasks),
+        "description": prose,
+        "files": files(name, prose),
+        "parameters": {key: repr(value) for key, value in parameters(name).items()},
+        "references": [bibliography()[key] for key in cited],
+    }
+
+
+def files(name: str, prose: str) -> list[str]:
+    """The files of the recipe and of the pieces that its description names."""
+    own = inspect.unwrap(RECIPES[name]).__module__
+    modules = [own, *(module for dotted in NAMES.findall(prose) if (module := module_of(f"onkel.{dotted}")))]
+    found = [str(find_spec(module).origin) for module in dict.fromkeys(modules)]  # type: ignore[union-attr]
+    home = Path(__file__).parents[2]
+    return [Path(path).relative_to(home).as_posix() for path in found]
+
+
+def module_of(dotted: str) -> str | None:
+    """The longest part of a dotted name that is a module of ours."""
+    while dotted != "onkel":
+        try:
+            if find_spec(dotted) is not None:
+                return dotted
+        except ModuleNotFoundError:
+            pass
+        dotted = dotted.rpartition(".")[0]
+    return None
+
+
+def bibliography() -> dict[str, str]:
+    """All that is cited anywhere, by key."""
+    text = resources.files("onkel").joinpath("papers.bib").read_text(encoding="utf-8")
+    entries = [entry.strip() for entry in re.split(r"^(?=@)", text, flags=re.MULTILINE) if entry.strip()]
+    return {entry.partition("{")[2].partition(",")[0]: entry for entry in entries}
+
+
+def shown(found: dict[str, Any]) -> str:
+    """The description as a person reads it."""
+    given = "\n".join(f"  {key} = {value}" for key, value in found["parameters"].items())
+    parts = [
+        f"{found['learner']}: {found['description']}",
+        "Files:\n" + "\n".join(f"  {path}" for path in found["files"]),
+        f"Parameters:\n{given}",
+        "Cite:\n" + "\n".join(found["references"]),
+    ]
+    return "\n\n".join(parts)

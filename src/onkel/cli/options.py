@@ -1,0 +1,73 @@
+"""Options that several commands have, with the same words."""
+
+import argparse
+from typing import Any
+
+from onkel.recipes.learner import DTYPES, TASKS
+
+
+def count(text: str) -> int:
+    """A positive whole number."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
+    return int(text)
+
+
+def whole(text: str) -> int:
+    """A whole number of at least 0."""
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 0")
+    return int(text)
+
+
+def column(text: str) -> int | str:
+    """A column of a CSV file: its position or its name."""
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def parse_settings(pairs: list[str]) -> dict[str, Any]:
+    """Parameters from KEY=VALUE: numbers, true, false and none are read as such, anything else is text.
+
+    >>> parse_settings(["sigma=8", "loss=hinge", "rank=none"])
+    {'sigma': 8, 'loss': 'hinge', 'rank': None}
+    """
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise ValueError(f"--set takes KEY=VALUE, not {pair!r}.")
+        settings[key.strip()] = value(text)
+    return settings
+
+
+def value(text: str) -> Any:
+    """A number, true, false, none, or the text itself."""
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def add_reading(command: Any, required: bool = False) -> None:
+    """DATA, and how to read it."""
+    add, more = command.add_argument, {} if required else {"nargs": "?"}
+    add("data", metavar="DATA", help="LIBSVM or CSV file, '-', or a built-in stream (default: drifting)", **more)
+    add("--format", default=None, choices=["libsvm", "csv"], help="format of DATA (default: by its ending)")
+    add("--label", type=column, metavar="COLUMN", help="label column of a CSV file, name or position (default: last)")
+    add("--features", type=count, metavar="N", help="number of features of a LIBSVM stream")
+    add("--block", type=count, default=4096, metavar="N", help="rows read at a time (default 4096)")
+
+
+def add_stream(command: Any) -> None:
+    """DATA, how to read it, what its labels are, and which of its rows to take."""
+    add_reading(command)
+    add = command.add_argument
+    add("--task", default="auto", choices=["auto", *TASKS], help="what the labels are (default: by looking at them)")
+    add("--limit", type=count, metavar="N", help="stop after N rows")
+    add("--seed", type=whole, default=0, metavar="N", help="seed of everything random (default 0)")
+    add("--dtype", default=None, choices=DTYPES, help="type of the model's numbers (default float32)")

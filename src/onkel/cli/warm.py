@@ -1,0 +1,50 @@
+"""Compile learners ahead of their first use, so that no stream has to wait; what is there already is not made anew."""
+
+import argparse
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from onkel.dispatch import cache_folder
+from onkel.recipes import RECIPES, make_learner
+from onkel.recipes.learner import DTYPES, TASKS
+
+EXAMPLES = """examples:
+  onkel warm                                       auto, for all tasks, dense and sparse rows
+  onkel warm fogd nogd --task binary --dtype float64"""
+LAYOUTS: dict[str, Any] = {"dense": np.asarray, "sparse": csr_matrix}
+
+
+def add_to(commands: Any) -> None:
+    """Add the command and its options."""
+    command = commands.add_parser(
+        "warm", help="compile learners ahead of their first use", description=__doc__, epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    command.add_argument("learners", nargs="*", metavar="LEARNER", help="names of learners (default auto)")
+    command.add_argument("--task", choices=TASKS, help="for this task alone")
+    command.add_argument("--layout", choices=LAYOUTS, help="for rows of this layout alone")
+    command.add_argument("--dtype", default="float32", choices=DTYPES, help="type of the model's numbers")
+    command.add_argument("--quiet", action="store_true", help="say nothing")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Carry out the command: a line for each learner, task and layout."""
+    names = options.learners or ["auto"]
+    for name in names:
+        if name not in RECIPES:
+            raise ValueError(f"There is no learner {name!r}; there are {', '.join(sorted(RECIPES))}.")
+    for name in names:
+        learner = make_learner(name)
+        for task in [task for task in learner.tasks if options.task in (None, task)]:
+            online = learner.start(4, task, 3 if task == "multiclass" else 1, options.dtype)
+            for layout in [options.layout] if options.layout else LAYOUTS:
+                start = perf_counter()
+                online.prepare(LAYOUTS[layout](np.zeros((1, 4))))
+                if not options.quiet:
+                    print(f"{name:20s} {task:12s} {layout:8s} {perf_counter() - start:6.1f} s")
+    if not options.quiet:
+        print(f"kept in {cache_folder()}")
