@@ -352,12 +352,14 @@ def test_labels_too_large_to_be_squared_are_refused_or_reported(folder, capsys):
     ("arguments", "sentence"),
     [
         ([], "onkel: The following arguments are required: COMMAND. See `onkel --help`."),
-        (["learn"], "onkel: Argument COMMAND: invalid choice: 'learn' (choose from 'run'). See `onkel --help`."),
+        (["learn"], "onkel: Argument COMMAND: invalid choice: 'learn' (choose from 'run', "),
     ],
 )
 def test_a_command_is_needed(arguments, sentence, capsys):
     assert main(arguments) == 2
-    assert capsys.readouterr().err == sentence + "\n"
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(sentence)
+    assert line.endswith("See `onkel --help`.")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"]])
