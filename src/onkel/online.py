@@ -183,7 +183,7 @@ class Online:
 
     def score(self, rows: Any) -> Scores:
         """Scores (n, K); changes nothing."""
-        block, model = self._seen(rows), bare(self.model)
+        block, model = self.seen(rows), bare(self.model)
         scores = np.zeros((row_count(block), self.setting.n_outputs))
         model = model.model if isinstance(model, Waiting) else model
         if model is not None:
@@ -194,13 +194,13 @@ class Online:
         """How much the particles of a model disagree about each score (n, K): their standard deviation."""
         if not isinstance(bare(self.model), Particles):
             raise ValueError("Only a learner of particles, such as bkm, knows how much they disagree.")
-        block = self._seen(rows)
+        block = self.seen(rows)
         found = np.zeros((row_count(block), self.setting.n_outputs))
         particles.disagree(bare(self.model), block, found)
         return found
 
-    def _seen(self, rows: Any) -> Block:
-        """Rows as the model sees them."""
+    def seen(self, rows: Any) -> Block:
+        """Rows as the model sees them: folded and standardised, if it is one of those."""
         block = self._block(rows)
         return (
             as_it_stands(self.model.scaler, block, self.setting.dtype)

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,12 @@ from rich.table import Table
 
 from onkel.cli.display import Display, error_text
 from onkel.cli.feeding import Feed, open_feed
-from onkel.cli.options import add_stream, parse_settings, whole
+from onkel.cli.options import add_report, add_stream, check_report, parse_settings, whole, write_report
 from onkel.cli.under_way import plain, spoken
 from onkel.cli.writing import WholeFile, check_target
 from onkel.evaluate import Tally, prequential, spread
 from onkel.recipes import Learner, make_learner
+from onkel.report.history import History
 from onkel.snapshot import nbytes
 from onkel.streams.block import concatenate, select
 from onkel.support import Support
@@ -42,6 +44,7 @@ def add_to(commands: Any) -> None:
         help="mean over N random orders (default: DATA as it is)",
     )
     add("--json", metavar="FILE", help="write the figures ('-' for standard output)")
+    add_report(command)
     add("--quiet", action="store_true", help="no progress line and no table")
     command.set_defaults(run=run, order=None, permutation=None, epochs=1, test=None, evaluate="rows")
 
@@ -54,12 +57,14 @@ class Run(NamedTuple):
     rows: int
     support: int
     bytes: int
+    report: dict[str, Any]
 
 
 def run(options: argparse.Namespace) -> None:
     """Carry out the command: every learner sees the same orders."""
     if options.json not in (None, "-"):
         check_target(options.json)
+    check_report(options)
     learners = {text: parsed(text) for text in options.learners.split(",")}
     feed = open_feed(options, None, None)
     for learner in learners.values():
@@ -79,6 +84,7 @@ def run(options: argparse.Namespace) -> None:
     elif options.json:
         with WholeFile(options.json) as file:
             file.write(text)
+    write_report(options, {text: one[0].report for text, one in runs.items()}, feed.source)
     if options.json != "-" and not options.quiet:
         Console(highlight=False).print(table(report))
 
@@ -108,17 +114,20 @@ def orders(feed: Feed, permutations: int) -> Iterator[Any]:
 def one(learner: Learner, feed: Feed, pairs: Any, options: argparse.Namespace) -> Run:
     """One learner on one order."""
     online = learner.start(feed.n_features, feed.task, feed.n_outputs, options.dtype or "float32", options.seed)
+    history, first = History(online), next(pairs)
+    online.prepare(first[0])
     with Display(feed.rows, options.quiet or options.json == "-", learner.name) as display:
 
-        def watch(tally: Tally, *_: Any) -> None:
+        def watch(tally: Tally, targets: Any, scores: Any) -> None:
             display.update(tally)
+            if options.report or options.plots:
+                history.update(tally, targets, scores)
 
-        first = next(pairs)
-        online.prepare(first[0])
-        blocks = (pair for part in ([first], pairs) for pair in part)
-        report = prequential(online, blocks, feed.n_classes, watch=watch)
+        report = prequential(online, history.seen(chain([first], pairs)), feed.n_classes, watch=watch)
+    report |= {"parameters": plain(learner.get_params()), "model_bytes": nbytes(online.model), **history.report()}
+    report |= {} if feed.classes is None else {"classes": feed.classes.tolist()}
     error = report["mse"] if feed.task == "regression" else report["mistake_rate"]
-    return Run(error, report["seconds"], report["rows"], support_size(online.model), nbytes(online.model))
+    return Run(error, report["seconds"], report["rows"], support_size(online.model), nbytes(online.model), report)
 
 
 def support_size(model: Any) -> int:

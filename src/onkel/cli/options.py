@@ -3,7 +3,10 @@
 import argparse
 from typing import Any
 
+from onkel.cli.writing import WholeFile, check_folder, check_target
 from onkel.recipes.learner import DTYPES, TASKS
+from onkel.report.page import page
+from onkel.report.pictures import Reports, figure, pictures, save
 
 
 def count(text: str) -> int:
@@ -61,6 +64,31 @@ def add_reading(command: Any, required: bool = False) -> None:
     add("--label", type=column, metavar="COLUMN", help="label column of a CSV file, name or position (default: last)")
     add("--features", type=count, metavar="N", help="number of features of a LIBSVM stream")
     add("--block", type=count, default=4096, metavar="N", help="rows read at a time (default 4096)")
+
+
+def add_report(command: Any) -> None:
+    """What to write for people."""
+    command.add_argument("--report", metavar="FILE", help="write one HTML page with pictures and tables")
+    command.add_argument("--plots", metavar="FOLDER", help="write the pictures, as PNG and SVG")
+
+
+def check_report(options: argparse.Namespace) -> None:
+    """Refuse, before anything is learned, what could not be written in the end."""
+    if options.report:
+        check_target(options.report)
+    if options.plots:
+        check_folder(options.plots)
+    if options.report or options.plots:
+        figure()  # needs matplotlib
+
+
+def write_report(options: argparse.Namespace, reports: Reports, source: str) -> None:
+    """Write the page and the pictures that are wanted."""
+    if options.report:
+        with WholeFile(options.report) as file:
+            file.write(page(reports, source))
+    if options.plots:
+        save(pictures(reports), options.plots)
 
 
 def add_stream(command: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed, open_feed
-from onkel.cli.options import add_stream, count, parse_settings, whole
+from onkel.cli.options import add_report, add_stream, check_report, count, parse_settings, whole, write_report
 from onkel.cli.under_way import UnderWay
 from onkel.cli.writing import WholeFile, check_target
 from onkel.online import Online
@@ -47,6 +47,7 @@ def add_to(commands: Any) -> None:
     add("--checkpoint", metavar="FILE", help="write model and place in the stream as it goes; Ctrl-C leaves one too")
     add("--every", type=count, default=100_000, metavar="N", help="rows between checkpoints (default 100,000)")
     add("--resume", metavar="FILE", help="go on with a saved model, or from a checkpoint of the same DATA")
+    add_report(command)
     add("--quiet", action="store_true", help="no progress line and no table")
     command.set_defaults(run=run)
 
@@ -56,6 +57,7 @@ def run(options: argparse.Namespace) -> None:
     for path in (options.save, options.scores, options.checkpoint, None if options.json == "-" else options.json):
         if path is not None:
             check_target(path)
+    check_report(options)
     if options.tuned and options.learner:
         raise ValueError("--tuned brings its own learner: leave out --learner.")
     online, extra = _resumed(options)
@@ -70,6 +72,7 @@ def run(options: argparse.Namespace) -> None:
         text = json.dumps(report, indent=1) + "\n"
         if options.json and options.json != "-":
             files.enter_context(WholeFile(options.json)).write(text)
+        write_report(options, {report["learner"]: report}, feed.source)
         if options.save:
             save_model(options.save, online, under_way.extra())
     if options.json == "-":

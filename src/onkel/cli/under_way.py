@@ -16,6 +16,7 @@ from onkel.evaluate import Tally, prequential
 from onkel.metrics import LogLoss
 from onkel.online import Online
 from onkel.recipes import Learner
+from onkel.report.history import History
 from onkel.snapshot import nbytes
 from onkel.stored import save_model
 from onkel.streams import STREAMS, StreamError
@@ -29,6 +30,7 @@ class UnderWay:
         self.tally = Tally(online.task, feed.n_classes, probable=online.probable)
         self.log_loss = next((metric for metric in self.tally.metrics if isinstance(metric, LogLoss)), None)
         self.place, self.figures = Place(), dict[str, Any]()
+        self.history = History(online) if options.report or options.plots else None
         if "progress" in extra:
             self.place = place_of(extra["progress"], self.stream(), self.tally, options.resume)
         elif self.log_loss is not None and isinstance(extra.get("calibration"), Calibration):
@@ -85,14 +87,17 @@ class UnderWay:
 
         def watch(tally: Tally, targets: Any, scores: Any) -> None:
             display.update(tally)
+            if self.history is not None:
+                self.history.update(tally, targets, scores)
             if scores_file is not None:
                 np.savetxt(scores_file, scores, fmt="%.17g")
             if checkpoint is not None:
                 checkpoint.passed(len(targets), Place(0, tally.rows))
 
+        blocks = chain(first, pairs)
         self.figures = prequential(
-            self.online, chain(first, pairs), self.feed.n_classes, mode=self.options.evaluate,
-            delay=self.options.delay, watch=watch, tally=self.tally,
+            self.online, blocks if self.history is None else self.history.seen(blocks), self.feed.n_classes,
+            mode=self.options.evaluate, delay=self.options.delay, watch=watch, tally=self.tally,
         )  # fmt: skip
 
     def _further_passes(self, checkpoint: Checkpoint | None) -> None:
@@ -109,6 +114,8 @@ class UnderWay:
         learner, online = cast(Learner, self.online.learner), self.online
         report = {"learner": learner.name, "parameters": plain(learner.get_params()), **self.figures}
         report |= {"task": online.task, "model_bytes": nbytes(online.model), "rows_learned": online.rows_learned}
+        report |= {} if self.feed.classes is None else {"classes": self.feed.classes.tolist()}
+        report |= {} if self.history is None else self.history.report()
         return report if self.feed.test is None else {**report, "test": self._tested()}
 
     def _tested(self) -> dict[str, Any]:

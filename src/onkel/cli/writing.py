@@ -34,6 +34,15 @@ class WholeFile:
             self.part.unlink(missing_ok=True)
 
 
+def check_folder(path: str) -> None:
+    """Refuse a folder that cannot be made or written to."""
+    folder = Path(os.path.realpath(path))
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+    if not folder.is_dir():
+        check_target(path)
+
+
 def check_target(path: str) -> None:
     """Refuse, before anything is learned, a target whose folder is missing or that is a folder itself."""
     target = Path(os.path.realpath(path))

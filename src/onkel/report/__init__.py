@@ -1,0 +1,1 @@
+"""Reports of runs: pictures, and one page that needs no network."""

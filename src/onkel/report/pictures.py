@@ -1,0 +1,200 @@
+"""The pictures of a report, with matplotlib; one function for each."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+INK = "#010203"  # stands for the colour of the text around a picture; in a page it becomes just that
+COLOURS = ("#3b82c4", "#d9772b", "#3d9a5f", "#b5527a", "#8a6fc9", "#a08a2c", "#4aa8a8", "#c2544d")
+SIZE = (6.4, 3.6)
+MOST_NAMES = 24  # of classes or features that are written out
+
+Reports = dict[str, dict[str, Any]]  # by the name of the learner
+
+
+def figure() -> tuple[Any, Any]:
+    """An empty picture and its axes."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise ValueError("Pictures need the package matplotlib: `pip install onkel[plots]`.") from None
+    made = Figure(figsize=SIZE, layout="constrained")
+    axes = made.add_subplot()
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(INK)
+    axes.tick_params(colors=INK, labelsize=9)
+    axes.set_axisbelow(True)
+    axes.grid(visible=True, color="#808080", alpha=0.25, linewidth=0.6)
+    axes.set_prop_cycle(color=COLOURS)
+    return made, axes
+
+
+def named(axes: Any, across: str, up: str, lines: int) -> None:
+    """Write what the axes are; a legend where there are several lines."""
+    axes.set_xlabel(across, color=INK)
+    axes.set_ylabel(up, color=INK)
+    if lines > 1:
+        axes.legend(frameon=False, labelcolor=INK, fontsize=9)
+
+
+def shortened(axis: Any) -> None:
+    """Numbers as 10k or 2M."""
+    axis.set_major_formatter(lambda x, _: short(x))
+
+
+def short(x: float) -> str:
+    """A large number in few letters.
+
+    >>> short(25_000), short(2_500_000)
+    ('25k', '2.5M')
+    """
+    return f"{x / 1e6:g}M" if abs(x) >= 1e6 else f"{x / 1e3:g}k" if abs(x) >= 1e3 else f"{x:g}"
+
+
+def error_name(reports: Reports) -> str:
+    return "mean squared error" if any("mse" in report for report in reports.values()) else "mistake rate"
+
+
+def curves(reports: Reports, key: str, up: str) -> Any:
+    """A number of the learning curve against the rows."""
+    made, axes = figure()
+    for name, report in reports.items():
+        axes.plot([p["rows"] for p in report["curve"]], [p[key] for p in report["curve"]], label=name, linewidth=1.6)
+    shortened(axes.xaxis)
+    axes.set_ylim(bottom=0)
+    named(axes, "rows", up, len(reports))
+    return made
+
+
+def error_so_far(reports: Reports) -> Any:
+    return curves(reports, "error", f"{error_name(reports)}, all rows so far")
+
+
+def error_in_window(reports: Reports) -> Any:
+    return curves(reports, "window_error", f"{error_name(reports)}, last 1,000 rows")
+
+
+def throughput(reports: Reports) -> Any:
+    """Rows per second between two moments."""
+    made, axes = figure()
+    for name, report in reports.items():
+        rows, seconds = (np.array([m[key] for m in report["history"]], float) for key in ("rows", "seconds"))
+        rate = np.diff(rows, prepend=0.0) / np.maximum(np.diff(seconds, prepend=0.0), 1e-9)
+        axes.plot(rows, rate, label=name, linewidth=1.2)
+    shortened(axes.xaxis)
+    axes.set_ylim(bottom=0)
+    shortened(axes.yaxis)
+    named(axes, "rows", "rows per second", len(reports))
+    return made
+
+
+def regret(reports: Reports) -> Any:
+    """Errors beyond those of the learner that was best in the end, added up."""
+    if len(reports) < 2:
+        return None
+    made, axes = figure()
+    sums = {name: np.array([p["rows"] * p["error"] for p in report["curve"]]) for name, report in reports.items()}
+    best = min(sums, key=lambda name: sums[name][-1])
+    for name, report in reports.items():
+        axes.plot([p["rows"] for p in report["curve"]], sums[name] - sums[best], label=name, linewidth=1.6)
+    shortened(axes.xaxis)
+    shortened(axes.yaxis)
+    named(axes, "rows", f"regret against {best}", len(reports))
+    return made
+
+
+def weights(reports: Reports) -> Any:
+    """Weights of experts over time, of the first learner that has some."""
+    for name, report in reports.items():
+        moments = [moment for moment in report["history"] if moment["weights"]]
+        if moments:
+            made, axes = figure()
+            count = max(len(moment["weights"]) for moment in moments)
+            for k in range(count):
+                own = [moment["weights"][k] if k < len(moment["weights"]) else np.nan for moment in moments]
+                axes.plot([moment["rows"] for moment in moments], own, label=f"expert {k + 1}", linewidth=1.4)
+            shortened(axes.xaxis)
+            axes.set_ylim(0, 1)
+            named(axes, "rows", f"weight in {name}", count)
+            return made
+    return None
+
+
+def widths(reports: Reports) -> Any:
+    """Learned widths per feature, the largest first, of the first learner that has some."""
+    for name, report in reports.items():
+        if report.get("relevance"):
+            values = np.array(report["relevance"])
+            order = np.argsort(values)[::-1][:MOST_NAMES]
+            made, axes = figure()
+            axes.bar(range(len(order)), values[order], color=COLOURS[0])
+            axes.set_xticks(range(len(order)), [str(j + 1) for j in order], fontsize=8)
+            more = f" (the {len(order)} largest of {len(values)})" if len(values) > len(order) else ""
+            named(axes, f"feature{more}", f"learned width in {name}", 1)
+            return made
+    return None
+
+
+def confusion(reports: Reports) -> Any:
+    """How often each class was taken for each, in shares of its rows, by the first learner."""
+    name, report = next(iter(reports.items()))
+    if "confusion" not in report:
+        return None
+    counts = np.array(report["confusion"], float)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    classes = report.get("classes") or range(len(counts))
+    labels = [label if isinstance(label, str) else f"{label:g}" for label in classes]
+    made, axes = figure()
+    axes.grid(visible=False)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    if len(counts) <= MOST_NAMES:
+        axes.set_xticks(range(len(counts)), labels, fontsize=8)
+        axes.set_yticks(range(len(counts)), labels, fontsize=8)
+    if len(counts) <= 10:
+        for i, j in np.ndindex(*counts.shape):
+            colour = "white" if shares[i, j] > 0.5 else "#202020"
+            axes.text(j, i, f"{100 * shares[i, j]:.0f} %", ha="center", va="center", fontsize=9, color=colour)
+    named(axes, f"predicted by {name}", "class", 1)
+    return made
+
+
+PICTURES: dict[str, Callable[[Reports], Any]] = {
+    "Error so far": error_so_far,
+    "Error in a window": error_in_window,
+    "Regret": regret,
+    "Throughput": throughput,
+    "Weights of experts": weights,
+    "Learned widths": widths,
+    "Confusion": confusion,
+}
+
+
+def pictures(reports: Reports) -> dict[str, Any]:
+    """All pictures that make sense for these reports, by title."""
+    made = {title: draw(reports) for title, draw in PICTURES.items()}
+    return {title: picture for title, picture in made.items() if picture is not None}
+
+
+def as_svg(picture: Any) -> str:
+    """A picture as text, without what differs from run to run, in the colour of the text around it."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "onkel", "svg.fonttype": "none", "font.family": "sans-serif"}):
+        file = io.StringIO()
+        picture.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = file.getvalue()
+    return text[text.index("<svg") :].replace(INK, "currentColor")
+
+
+def save(made: dict[str, Any], folder: str) -> None:
+    """Write all pictures into a folder, as PNG and as SVG."""
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    for title, picture in made.items():
+        name = title.lower().replace(" ", "-")
+        picture.savefig(target / f"{name}.png", dpi=160, facecolor="white")
+        (target / f"{name}.svg").write_text(as_svg(picture).replace("currentColor", "#202020"), encoding="utf-8")
