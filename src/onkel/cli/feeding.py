@@ -1,6 +1,7 @@
 """From DATA on the command line to blocks of rows and targets."""
 
 import argparse
+import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -8,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.data import place
 from onkel.online import Online
-from onkel.streams import open_stream
+from onkel.streams import STREAMS, open_stream
 from onkel.streams.block import Block, StreamError, Summary, concatenate, reblock, select, take
 from onkel.streams.opening import name_of, read_once
 from onkel.targets import encode, outputs, task_of
@@ -84,13 +86,16 @@ def open_feed(options: argparse.Namespace, online: Online | None, classes: Any) 
 
 
 def _open(source: str | None, options: argparse.Namespace, n_features: int | None) -> Any:
-    label = options.label
-    if label is not None and label.lstrip("-").isdigit():
-        label = int(label)
-    more = {} if label is None else {"label": label}
-    return open_stream(
-        source, block_rows=options.block, n_features=n_features, format=options.format, seed=options.seed, **more
-    )
+    more: dict[str, Any] = {"block_rows": options.block, "seed": options.seed, "n_features": n_features}
+    found = None if source is None or source in STREAMS or os.path.exists(source) else place(source)
+    if found is not None:
+        source = str(found.path)
+        more |= {"n_features": n_features or found.n_features, "format": found.format, "label": found.label}
+    if options.format is not None:
+        more["format"] = options.format
+    if options.label is not None:
+        more["label"] = int(options.label) if options.label.lstrip("-").isdigit() else options.label
+    return open_stream(source, **more)
 
 
 class _Seen(NamedTuple):

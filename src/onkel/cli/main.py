@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 import onkel
-from onkel.cli import run
+from onkel.cli import data, run
 
 
 class Parser(argparse.ArgumentParser):
@@ -25,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"onkel {onkel.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     run.add_to(commands)
+    data.add_to(commands)
     return top
 
 

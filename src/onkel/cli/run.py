@@ -34,7 +34,7 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add = command.add_argument
-    add("data", nargs="?", metavar="DATA", help="LIBSVM or CSV file, '-', a built-in stream, or nothing")
+    add("data", nargs="?", metavar="DATA", help="LIBSVM or CSV file, '-', a built-in stream, a data set, or nothing")
     add("--learner", default=None, metavar="NAME", help=f"one of {', '.join(sorted(RECIPES))} (default auto)")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the learner; repeatable")
     add("--task", default="auto", choices=["auto", *TASKS], help="what the labels are (default: by looking at them)")
@@ -50,7 +50,7 @@ def add_to(commands: Any) -> None:
     add("--features", type=_count, metavar="N", help="number of features of a LIBSVM stream")
     add("--label", default=None, metavar="COLUMN", help="label column of a CSV file, name or position (default: last)")
     add("--format", default=None, choices=["libsvm", "csv"], help="format of DATA (default: by its ending)")
-    add("--test", metavar="FILE", help="predict these rows too, when all is learned")
+    add("--test", metavar="FILE", help="predict these rows too, when all is learned (NAME.t: those of a data set)")
     add("--scores", metavar="FILE", help="write the scores each row had before it was learned, one line per row")
     add("--json", metavar="FILE", help="write the report ('-' for standard output)")
     add("--save", metavar="FILE", help="write the model when all is learned")
