@@ -1,14 +1,18 @@
-"""`onkel data`, and data sets by their names, as processes of their own."""
+"""`onkel data`, mostly as a process of its own, and data sets that are learned by their names."""
 
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
 from onkel import data
+from onkel.cli.main import main
 from onkel.data import folders
 from tests.cli.common import DATA, spoken
 from tests.data.conftest import TEST, TRAIN, cache, server, tiny
@@ -47,6 +51,17 @@ def with_tiny(server, *arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
+@pytest.fixture
+def here(capsys):
+    """Run the command in this process."""
+
+    def run(*arguments):
+        code = main(list(arguments))
+        return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
+
+    return run
+
+
 def said(done):
     """The one sentence of a command that failed."""
     assert (done.returncode, done.stdout, len(spoken(done.stderr))) == (2, "", 1), done.stderr
@@ -61,8 +76,8 @@ def test_the_list_names_every_set_and_says_what_is_here(given):
     assert [line.split()[0] for line in lines if " yes " in line] == ["a9a", "german"]
 
 
-def test_the_list_as_json_holds_everything(given):
-    sets = {one["name"]: one for one in json.loads(process("data", "list", "--json").stdout)}
+def test_the_list_as_json_holds_everything(given, here):
+    sets = {one["name"]: one for one in json.loads(here("data", "list", "--json").stdout)}
     assert list(sets) == data.names()
     assert sets["german"]["here"] == {"train": str(given / "german.libsvm"), "test": None}
     assert sets["w8a"]["here"] is None
@@ -70,28 +85,28 @@ def test_the_list_as_json_holds_everything(given):
     assert sets["elec2"]["train"] is None
 
 
-def test_info_tells_addresses_and_where_the_files_are(given):
-    done = process("data", "info", "a9a")
+def test_info_tells_addresses_and_where_the_files_are(given, here):
+    done = here("data", "info", "a9a")
     assert (done.returncode, done.stderr) == (0, "")
     for part in ("32,561 to learn, 16,281 to test", "binary/a9a.t, about 1.2 MB", given / "a9a.t.libsvm", "ting2021"):
         assert str(part) in done.stdout
-    assert json.loads(process("data", "info", "a9a", "--json").stdout)["rows"] == 32_561
+    assert json.loads(here("data", "info", "a9a", "--json").stdout)["rows"] == 32_561
 
 
-def test_info_of_what_is_not_here_says_how_to_get_it(given):
-    assert "no: `onkel data fetch ijcnn1` gets it (4.0 MB)." in process("data", "info", "ijcnn1").stdout
-    assert "no: it has to be got by hand" in process("data", "info", "kddcup08").stdout
+def test_info_of_what_is_not_here_says_how_to_get_it(given, here):
+    assert "no: `onkel data fetch ijcnn1` gets it (4.0 MB)." in here("data", "info", "ijcnn1").stdout
+    assert "no: it has to be got by hand" in here("data", "info", "kddcup08").stdout
 
 
 @pytest.mark.parametrize("action", ["info", "fetch"])
-def test_an_unknown_set_is_one_sentence(given, action):
+def test_an_unknown_set_is_one_sentence(given, here, action):
     expected = "There is no data set 'a9b'; did you mean a9a? `onkel data list` names them all."
-    assert said(process("data", action, "a9b")) == expected
+    assert said(here("data", action, "a9b")) == expected
 
 
 @pytest.mark.parametrize("arguments", [[], ["sell"], ["info"], ["list", "a9a"]])
-def test_a_senseless_command_is_one_sentence(given, arguments):
-    assert said(process("data", *arguments)).endswith("--help`.")
+def test_a_senseless_command_is_one_sentence(given, here, arguments):
+    assert said(here("data", *arguments)).endswith("--help`.")
 
 
 def test_fetch_says_where_the_files_are_and_nothing_else(server, cache):
@@ -118,6 +133,30 @@ def test_a_folder_that_cannot_be_made_is_named(server, cache, tmp_path):
     (tmp_path / "file").touch()
     done = with_tiny(server, "data", "fetch", "tiny", "--to", tmp_path / "file" / "inner")
     assert str(tmp_path / "file") in said(done)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_fetch_that_is_stopped_keeps_what_it_has_and_goes_on_later(server, cache, how):
+    server.pause = threading.Event()  # the server holds back its last bytes
+    command = [sys.executable, "-c", WITH_TINY, server.address, "data", "fetch", "tiny"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as running:  # fmt: skip
+        end = time.monotonic() + 60
+        while not (cache / "tiny.libsvm.part").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        running.send_signal(how)
+        said = running.stderr.read()
+    server.pause.set()
+    if how == signal.SIGINT:
+        assert (running.returncode, said) == (130, "onkel: stopped.\n")
+    assert not (cache / "tiny.libsvm").exists()
+    assert with_tiny(server, "data", "fetch", "tiny").returncode == 0
+    assert sorted(path.name for path in cache.iterdir()) == [
+        "tiny.libsvm", "tiny.libsvm.json", "tiny.t.libsvm", "tiny.t.libsvm.json"
+    ]  # fmt: skip
+    assert (cache / "tiny.libsvm").read_bytes() == TRAIN
 
 
 def test_there_is_a_progress_bar_on_a_terminal(server, cache):

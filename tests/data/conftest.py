@@ -35,14 +35,23 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
         if server.tag:
             self.send_header("ETag", server.tag)
+        if server.date:
+            self.send_header("Last-Modified", server.date)
         self.end_headers()
         cut = server.cuts.pop(0) if server.cuts else len(content)
-        self.wfile.write(content[start : max(start, cut)])
+        middle = max(start, cut) - 100
+        self.wfile.write(content[start:middle])
+        if server.pause is not None:
+            self.wfile.flush()
+            server.pause.wait(60)
+        self.wfile.write(content[max(start, middle) : max(start, cut)])
         return None
 
     def wanted_start(self, size):
         server, wanted = self.server, self.headers.get("Range")
-        if not server.ranges or wanted is None or self.headers.get("If-Range", server.tag) != server.tag:
+        if not server.ranges or wanted is None:
+            return 0
+        if self.headers.get("If-Range", server.tag) not in (server.tag, server.date):
             return 0
         return int(wanted.removeprefix("bytes=").removesuffix("-"))
 
@@ -52,13 +61,17 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    """A server with the files /train and /test. `cuts`: bytes after which it breaks off; `codes`: errors first."""
+    """A server with the files /train and /test. `cuts`: bytes after which it breaks off; `codes`: errors first.
+
+    `pause`: an event that it waits for before it sends the last 100 bytes.
+    """
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setattr(fetching, "PAUSES", (0.0, 0.0))
     monkeypatch.setattr(asking, "PIECE_BYTES", 4096)
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     httpd.contents = {"/train": TRAIN, "/test": TEST}
-    httpd.tag, httpd.ranges, httpd.cuts, httpd.codes, httpd.requests = '"one"', True, [], [], []
+    httpd.tag, httpd.date, httpd.ranges = '"one"', "", True
+    httpd.cuts, httpd.codes, httpd.requests, httpd.pause = [], [], [], None
     httpd.address = f"http://127.0.0.1:{httpd.server_port}"
     thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

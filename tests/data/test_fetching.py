@@ -3,6 +3,7 @@
 import hashlib
 import json
 import socket
+import sys
 import threading
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from onkel.data import DataError, File
 from onkel.data.fetching import download
 from tests.data.conftest import TRAIN
+
+if sys.platform != "win32":
+    import fcntl
 
 SUM = hashlib.sha256(TRAIN).hexdigest()
 
@@ -104,6 +108,22 @@ def test_bytes_of_two_versions_are_never_mixed(server, file, path):
     server.contents["/train"], server.tag = TRAIN[::-1], '"two"'
     download(file, path)
     assert path.read_bytes() == TRAIN[::-1]
+
+
+DATE = "Mon, 05 Jan 2015 10:00:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("tag", "date", "expected"),
+    [('"one"', "", '"one"'), ('"one"', DATE, '"one"'), ('W/"one"', DATE, DATE), ("", DATE, DATE), ('W/"1"', "", None)],
+)
+def test_the_version_is_a_strong_etag_or_else_a_date(server, file, path, tag, date, expected):
+    server.tag, server.date = tag, date
+    stopped(file, path, after=20_000)
+    download(file, path)
+    assert server.requests[-1].get("If-Range") == expected
+    assert ("Range" in server.requests[-1]) == (expected is not None)
+    assert path.read_bytes() == TRAIN
 
 
 def test_without_a_version_and_a_checksum_a_fetch_starts_over(server, file, path):
@@ -257,6 +277,26 @@ def test_of_two_fetches_at_once_one_waits_and_finds_the_file(server, file, path)
     assert path.read_bytes() == TRAIN
     assert left(path) == ["file", "file.json"]
     assert len(server.requests) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no lock on Windows")
+def test_a_lock_that_was_removed_and_made_again_is_waited_for_too(file, path):
+    path.parent.mkdir()
+    lock = path.parent / "file.lock"
+    with open(lock, "ab") as old:
+        fcntl.flock(old, fcntl.LOCK_EX)
+        waiting = threading.Thread(target=download, args=(file, path))
+        waiting.start()
+        waiting.join(0.3)
+        lock.unlink()
+        with open(lock, "ab") as new:
+            fcntl.flock(new, fcntl.LOCK_EX)
+            old.close()
+            waiting.join(0.3)
+            assert waiting.is_alive()
+            assert not path.exists()
+    waiting.join(20)
+    assert path.read_bytes() == TRAIN
 
 
 def test_many_fetches_at_once_make_one_whole_file(server, file, path):

@@ -5,7 +5,6 @@ import json
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from onkel import data
 from onkel.data import DataSet, File
@@ -99,6 +98,8 @@ def _both(data_set: DataSet) -> list[tuple[str, File | None]]:
 
 def fetch_set(options: argparse.Namespace) -> None:
     """Fetch one, with a progress bar for each file where there is a terminal."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     hidden = options.quiet or not console.is_terminal

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from onkel.data import folders
-from onkel.data.fetching import download
 from onkel.data.folders import Files, cache_folder, find_in, given_folder
 from onkel.data.registry import DataError, DataSet, File, known, local_name
 from onkel.data.table import SETS
@@ -149,6 +148,8 @@ def fetch(
     Files
         Where they are.
     """
+    from onkel.data.fetching import download  # not before: HTTP takes longer to import than all the rest here
+
     data_set = info(name)
     given = given_folder()
     there = None if given is None or to is not None else find_in(given, data_set)
