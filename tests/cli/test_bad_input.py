@@ -10,6 +10,7 @@ from onkel import snapshot
 from onkel.cli.main import main
 from onkel.online import Online
 from onkel.recipes import RECIPES
+from onkel.streams import STREAMS
 from tests.cli.common import DATA, LABELS, OUTPUT, PACK, libsvm, spoken
 
 BAD_LINES = {
@@ -84,7 +85,7 @@ def test_an_empty_standard_input_is_named(refused, standard_input, format):
 
 
 def test_a_missing_file_is_named(refused):
-    expected = "'nowhere.libsvm' is neither a file nor a built-in stream (blobs, drifting, friedman, rings)."
+    expected = f"'nowhere.libsvm' is neither a file nor a built-in stream ({', '.join(STREAMS)})."
     assert refused("nowhere.libsvm", *OUTPUT) == expected
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from onkel.streams import CsvFile, GeneratedStream, LibsvmFile, StreamError, concatenate, open_stream
+from onkel.streams import STREAMS, CsvFile, GeneratedStream, LibsvmFile, StreamError, concatenate, open_stream
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_standard_input_is_libsvm_text_unless_told_otherwise(monkeypatch, format
 def test_an_unknown_name_lists_the_built_in_streams():
     with pytest.raises(StreamError) as caught:
         open_stream("ring")
-    assert str(caught.value) == "'ring' is neither a file nor a built-in stream (blobs, drifting, friedman, rings)."
+    assert str(caught.value) == f"'ring' is neither a file nor a built-in stream ({', '.join(STREAMS)})."
 
 
 def test_an_unknown_format_is_refused():

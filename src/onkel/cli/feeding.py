@@ -1,6 +1,7 @@
 """From DATA on the command line to blocks of rows and targets."""
 
 import argparse
+import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -8,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.data import place
 from onkel.online import Online
-from onkel.streams import open_stream
+from onkel.streams import STREAMS, open_stream
 from onkel.streams.block import Block, StreamError, Summary, concatenate, drop, reblock, select, take
 from onkel.streams.opening import name_of, read_once
 from onkel.targets import encode, outputs, task_of
@@ -65,7 +67,7 @@ def open_feed(options: argparse.Namespace, online: Online | None, classes: Any) 
     if options.order and options.permutation is not None:
         raise ValueError("Give --order or --permutation, not both.")
     width = online.setting.n_features if online else options.features
-    blocks, summary = _looked_at(_open(options.data, options, width), options)
+    blocks, summary = _looked_at(open_data(options.data, options, width), options)
     source = name_of(options.data) if options.data else "built-in stream"
     if width is not None and summary.n_features != width:
         raise StreamError(f"{source}: its rows have {summary.n_features} features; {width} are expected.")
@@ -81,15 +83,22 @@ def open_feed(options: argparse.Namespace, online: Online | None, classes: Any) 
         return reblock(wanted, options.block) if options.evaluate == "blocks" else wanted
 
     task, found = (online.task, classes) if online else _task(options.task, summary, source)
-    test = _open(options.test, options, summary.n_features) if options.test else None
+    test = open_data(options.test, options, summary.n_features) if options.test else None
     return Feed(opened, rows, summary.n_features, task, found, source, test, options.test or "")
 
 
-def _open(source: str | None, options: argparse.Namespace, n_features: int | None) -> Any:
-    more = {} if options.label is None else {"label": options.label}
-    return open_stream(
-        source, block_rows=options.block, n_features=n_features, format=options.format, seed=options.seed, **more
-    )
+def open_data(source: str | None, options: argparse.Namespace, n_features: int | None) -> Any:
+    """Open what a command line names: a file, a built-in stream, or a data set that is here."""
+    more: dict[str, Any] = {"block_rows": options.block, "seed": getattr(options, "seed", 0), "n_features": n_features}
+    found = None if source is None or source in STREAMS or os.path.exists(source) else place(source)
+    if found is not None:
+        source = str(found.path)
+        more |= {"n_features": n_features or found.n_features, "format": found.format, "label": found.label}
+    if options.format is not None:
+        more["format"] = options.format
+    if options.label is not None:
+        more["label"] = options.label
+    return open_stream(source, **more)
 
 
 class _Seen(NamedTuple):

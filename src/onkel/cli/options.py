@@ -59,7 +59,7 @@ def value(text: str) -> Any:
 def add_reading(command: Any, required: bool = False) -> None:
     """DATA, and how to read it."""
     add, more = command.add_argument, {} if required else {"nargs": "?"}
-    add("data", metavar="DATA", help="LIBSVM or CSV file, '-', or a built-in stream (default: drifting)", **more)
+    add("data", metavar="DATA", help="a file, '-', a built-in stream or a data set (default: drifting)", **more)
     add("--format", default=None, choices=["libsvm", "csv"], help="format of DATA (default: by its ending)")
     add("--label", type=column, metavar="COLUMN", help="label column of a CSV file, name or position (default: last)")
     add("--features", type=count, metavar="N", help="number of features of a LIBSVM stream")

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from onkel.calibration import Calibration, calibration, probabilities
+from onkel.cli.feeding import open_data
 from onkel.cli.options import add_reading, count
 from onkel.cli.writing import WholeFile, check_target
 from onkel.online import Online
 from onkel.stored import load_model
-from onkel.streams import open_stream, take
+from onkel.streams import take
 from onkel.targets import decide
 
 EXAMPLES = """examples:
@@ -43,10 +44,7 @@ def run(options: argparse.Namespace) -> None:
     online, extra = load_model(options.model)
     if online.task == "regression" and options.output == "probabilities":
         raise ValueError(f"{options.model} is a regression: it has no probabilities.")
-    label = {} if options.label is None else {"label": options.label}
-    stream = open_stream(
-        options.data, block_rows=options.block, n_features=online.setting.n_features, format=options.format, **label
-    )
+    stream = open_data(options.data, options, online.setting.n_features)
     with WholeFile(options.to) if options.to else nullcontext(sys.stdout) as file:
         for block in take(stream, options.limit) if options.limit else stream:
             for line in lines(options.output, online, extra, block.rows):

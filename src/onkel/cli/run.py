@@ -40,7 +40,7 @@ def add_to(commands: Any) -> None:
     add("--epochs", type=count, default=1, metavar="N", help="passes over the data; errors are those of the first")
     add("--evaluate", default="rows", choices=["rows", "blocks", "delayed"], help="when rows are learned")
     add("--delay", type=whole, default=0, metavar="N", help="with --evaluate delayed: rows until a label arrives")
-    add("--test", metavar="FILE", help="predict these rows too, when all is learned")
+    add("--test", metavar="FILE", help="predict these rows too, when all is learned (NAME.t: those of a data set)")
     add("--scores", metavar="FILE", help="write the scores each row had before it was learned, one line per row")
     add("--json", metavar="FILE", help="write the report ('-' for standard output)")
     add("--save", metavar="FILE", help="write the model when all is learned")

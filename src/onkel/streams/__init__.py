@@ -18,7 +18,20 @@ from onkel.streams.block import (
     take,
 )
 from onkel.streams.csv import CsvFile
-from onkel.streams.generators import STREAMS, GeneratedStream, blobs, drifting, friedman, rings
+from onkel.streams.generated import GeneratedStream
+from onkel.streams.generators import (
+    STREAMS,
+    abrupt,
+    blobs,
+    drifting,
+    friedman,
+    gradual,
+    recurring,
+    rings,
+    sparse,
+    spirals,
+    waves,
+)
 from onkel.streams.libsvm import LibsvmFile
 from onkel.streams.opening import COMPRESSIONS, Source, open_bytes
 
@@ -32,17 +45,23 @@ __all__ = [
     "Stream",
     "StreamError",
     "Summary",
+    "abrupt",
     "blobs",
     "concatenate",
     "drifting",
     "friedman",
+    "gradual",
     "open_bytes",
     "open_stream",
     "reblock",
+    "recurring",
     "rings",
     "select",
+    "sparse",
+    "spirals",
     "summarise",
     "take",
+    "waves",
 ]
 
 Format = Literal["libsvm", "csv"]
