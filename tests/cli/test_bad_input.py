@@ -356,13 +356,13 @@ def test_labels_too_large_to_be_squared_are_refused_or_reported(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "onkel: The following arguments are required: COMMAND. See `onkel --help`."),
-        (["learn"], "onkel: Argument COMMAND: invalid choice: 'learn' (choose from 'run'). See `onkel --help`."),
+        ([], "The following arguments are required: COMMAND."),
+        (["learn"], "Argument COMMAND: invalid choice: 'learn' (choose from 'run', 'data')."),
     ],
 )
 def test_a_command_is_needed(arguments, sentence, capsys):
     assert main(arguments) == 2
-    assert capsys.readouterr().err == sentence + "\n"
+    assert capsys.readouterr().err == f"onkel: {sentence} See `onkel --help`.\n"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"]])
