@@ -15,9 +15,9 @@ from onkel import data
 from onkel.cli.main import main
 from onkel.data import folders
 from tests.cli.common import DATA, spoken
-from tests.data.conftest import TEST, TRAIN, cache, server, tiny
+from tests.data.conftest import TEST, TRAIN, cache, server
 
-__all__ = ["cache", "server", "tiny"]
+__all__ = ["cache", "server"]  # fixtures
 
 WITH_TINY = """
 import sys

@@ -189,6 +189,6 @@ def test_no_two_files_have_the_same_name_here_or_the_same_address():
 
 
 def test_the_papers_of_the_table_are_in_the_bibliography():
-    text = (Path(__file__).parents[2] / "docs" / "papers.bib").read_text()
+    text = (Path(__file__).parents[2] / "src" / "onkel" / "papers.bib").read_text()
     for key in {paper for one in SETS.values() for paper in one.papers}:
         assert f"{{{key}," in text

@@ -65,7 +65,7 @@ class DataSet(NamedTuple):
     label
         The label column of a CSV file; None for LIBSVM text.
     papers
-        Papers that use it: keys of docs/papers.bib.
+        Papers that use it: keys of src/onkel/papers.bib.
     scaling
         What its numbers are like and what papers make of them, as far as they say so.
     split
