@@ -352,24 +352,15 @@ def test_labels_too_large_to_be_squared_are_refused_or_reported(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-<<<<<<< HEAD
         ([], "onkel: The following arguments are required: COMMAND. See `onkel --help`."),
         (["learn"], "onkel: Argument COMMAND: invalid choice: 'learn' (choose from 'run', "),
-=======
-        ([], "The following arguments are required: COMMAND."),
-        (["learn"], "Argument COMMAND: invalid choice: 'learn' (choose from 'run', 'data')."),
->>>>>>> data7
     ],
 )
 def test_a_command_is_needed(arguments, sentence, capsys):
     assert main(arguments) == 2
-<<<<<<< HEAD
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(sentence)
     assert line.endswith("See `onkel --help`.")
-=======
-    assert capsys.readouterr().err == f"onkel: {sentence} See `onkel --help`.\n"
->>>>>>> data7
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"]])
