@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onkel.streams import csv
+from onkel.streams import csv, lines
 from onkel.streams.block import StreamError, concatenate
 from onkel.streams.csv import CsvFile
 
@@ -162,7 +162,7 @@ def test_a_file_is_refused_in_one_sentence(write, text, options, message):
 
 
 def test_an_endless_line_is_refused(write, monkeypatch):
-    monkeypatch.setattr(csv, "LONGEST_LINE", 20)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 20)
     path = write(HEADER + "1" * 50)
     assert complaint(CsvFile(path)) == f"{path}, line 2: the line is longer than 20 bytes."
 
