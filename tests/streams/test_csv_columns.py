@@ -73,6 +73,13 @@ def test_a_one_hot_column_has_a_feature_for_each_value_of_the_file(write):
     assert stream.summary().n_features == 3
 
 
+def test_a_one_hot_column_without_values_has_no_features(write):
+    options = {"missing": "zero", "categorical": {"b": "onehot"}}
+    assert contents(CsvFile(write("a,b,y\n1,NA,0\n"), **options)) == ([[1]], [0])
+    path = write("b,y\nNA,0\n")
+    assert complaint(CsvFile(path, **options)) == f"{path}: no column holds a value."
+
+
 def test_values_that_were_not_given_are_zeros(write):
     stream = CsvFile(write(PEOPLE), columns=["city"], categorical={"city": ["Paris", "Oslo"]})
     assert contents(stream)[0] == [[0, 0], [0, 1], [0, 0]]

@@ -1,6 +1,5 @@
-"""Everything that needs pyarrow: cells of record batches, plain CSV text, and streams from Parquet and Arrow files."""
+"""What pyarrow does for us: cells of record batches, and plain CSV text."""
 
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,6 +21,23 @@ def has_pyarrow() -> bool:
     except ImportError:
         return False
     return True
+
+
+def is_number(kind: Any) -> bool:
+    """Whether an Arrow type is a number for us."""
+    from pyarrow import types
+
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is text for us."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return is_text(kind.value_type)
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
 class Picked(NamedTuple):
@@ -58,6 +74,8 @@ def _coded(column: Any) -> tuple[NDArray[np.int64], list[str | None]]:
     """Which of its distinct values each row of a text column has."""
     import pyarrow as pa
 
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
     coded = column.cast(pa.string()).dictionary_encode(null_encoding="encode")
     return coded.indices.to_numpy().astype(np.int64), coded.dictionary.to_pylist()
 
@@ -145,8 +163,3 @@ def _well_quoted(text: NDArray[np.uint8], delimiter: int) -> bool:
     after = np.isin(text[at + 1], [delimiter, NEWLINE, RETURN])
     opens = np.arange(len(at)) % 2 == 0
     return bool(np.array_equal(before, opens) and np.array_equal(after, ~opens))
-
-
-def rows_of(batches: Iterable[Any], picked: Picked) -> Iterator[Cells]:
-    """The cells of record batches that hold something."""
-    return (cells_of(batch, picked) for batch in batches if batch.num_rows)

@@ -47,12 +47,12 @@ class Choice(NamedTuple):
 
 
 class Category(NamedTuple):
-    """A column of text. Without values it is hashed; `open` while they are still to be found."""
+    """A column of text: hashed, or with a feature for each of its values, which may still be to be found."""
 
     position: int
     name: str
+    how: Literal["hash", "values", "find values"]
     values: tuple[str, ...] = ()
-    open: bool = False
 
 
 class Plan(NamedTuple):
@@ -75,7 +75,7 @@ class Plan(NamedTuple):
     @property
     def n_hashed(self) -> int:
         """Number of features at the end that hashed columns share."""
-        return self.hash_columns if any(not (c.values or c.open) for c in self.categories) else 0
+        return self.hash_columns if any(c.how == "hash" for c in self.categories) else 0
 
 
 @lru_cache(maxsize=2**16)
@@ -161,8 +161,10 @@ def _categories(choice: Choice, names: Sequence[str], chosen: Sequence[int]) -> 
         position = position_of(column, names)
         if position not in chosen:
             raise StreamError(f"column {shown(names[position])} is categorical, but not one of the features.")
-        values = () if isinstance(how, str) else tuple(how)
-        categories.append(Category(position, names[position], values, open=how == "onehot"))
+        if not isinstance(how, str):
+            categories.append(Category(position, names[position], "values", tuple(how)))
+        else:
+            categories.append(Category(position, names[position], "hash" if how == "hash" else "find values"))
     return tuple(categories)
 
 

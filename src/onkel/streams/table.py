@@ -61,7 +61,7 @@ class TableStream:
         opened = self._next_opened()
         if read_once(self.source):
             self._opened = opened
-        return {category.name: category.values for category in opened.plan.categories if category.values}
+        return {category.name: category.values for category in opened.plan.categories if category.how == "values"}
 
     def __iter__(self) -> Iterator[Block]:
         """Yield the rows, block by block."""
@@ -96,9 +96,11 @@ class TableStream:
         self._gone = read_once(self.source)
         self.faults = Faults(self.on_error)
         opened = self.open(self.faults)
-        if any(category.open for category in opened.plan.categories):
+        if any(category.how == "find values" for category in opened.plan.categories):
             opened = opened._replace(plan=self._with_values(opened.plan))
         wide = len(opened.plan.features)
+        if not wide:
+            raise StreamError(f"{name}: no column holds a value.")
         if self.n_features not in (None, wide):
             what = f"{wide} features where {self.n_features} were asked for."
             raise at_line(name, opened.line, what) if opened.line else StreamError(f"{name}: {what}")
@@ -114,8 +116,8 @@ class TableStream:
         found = self._values
         return plan._replace(
             categories=tuple(
-                category._replace(values=found[category.position], open=False) if category.open else category
-                for category in plan.categories
+                c._replace(how="values", values=found[c.position]) if c.how == "find values" else c
+                for c in plan.categories
             )
         )
 
@@ -124,7 +126,7 @@ class TableStream:
         found: list[set[str]] = [set() for _ in plan.categories]
         for cells in pieces:
             for category, seen, text in zip(plan.categories, found, cells.texts, strict=True):
-                if category.open:
+                if category.how == "find values":
                     seen.update(text.values)
                     if len(seen) > MOST_VALUES:
                         what = f"column {category.name!r} has more than {MOST_VALUES} values: hash it."
