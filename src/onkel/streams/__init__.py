@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from onkel.streams.ahead import read_ahead
+from onkel.streams.arrow_files import ArrowFile
 from onkel.streams.block import (
     Block,
     Stream,
@@ -20,12 +22,16 @@ from onkel.streams.block import (
 from onkel.streams.csv import CsvFile
 from onkel.streams.generators import STREAMS, GeneratedStream, blobs, drifting, friedman, rings
 from onkel.streams.libsvm import LibsvmFile
+from onkel.streams.memory import ArrayStream, DictStream
 from onkel.streams.opening import COMPRESSIONS, Source, open_bytes
 
 __all__ = [
     "STREAMS",
+    "ArrayStream",
+    "ArrowFile",
     "Block",
     "CsvFile",
+    "DictStream",
     "FirstRows",
     "GeneratedStream",
     "LibsvmFile",
@@ -38,6 +44,7 @@ __all__ = [
     "friedman",
     "open_bytes",
     "open_stream",
+    "read_ahead",
     "reblock",
     "rings",
     "select",
