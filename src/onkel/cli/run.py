@@ -2,12 +2,14 @@
 
 import argparse
 import json
+import sys
 from contextlib import ExitStack
 from itertools import chain
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 
+from onkel.cli import choosing
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed, open_feed
 from onkel.cli.writing import WholeFile, check_target
@@ -18,7 +20,7 @@ from onkel.recipes import RECIPES, Learner, make_learner
 from onkel.recipes.learner import DTYPES, TASKS
 from onkel.snapshot import nbytes
 from onkel.stored import load_model, save_model
-from onkel.streams import StreamError
+from onkel.streams import Format, StreamError
 
 EXAMPLES = """examples:
   onkel run                                        the built-in drifting stream of 200,000 rows
@@ -34,7 +36,7 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add = command.add_argument
-    add("data", nargs="?", metavar="DATA", help="LIBSVM or CSV file, '-', a built-in stream, or nothing")
+    add("data", nargs="?", metavar="DATA", help="a file, a folder, '-', a built-in stream, or nothing")
     add("--learner", default=None, metavar="NAME", help=f"one of {', '.join(sorted(RECIPES))} (default auto)")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the learner; repeatable")
     add("--task", default="auto", choices=["auto", *TASKS], help="what the labels are (default: by looking at them)")
@@ -48,8 +50,8 @@ def add_to(commands: Any) -> None:
     add("--evaluate", default="rows", choices=["rows", "blocks", "delayed"], help="when rows are learned")
     add("--delay", type=_whole, default=0, metavar="N", help="with --evaluate delayed: rows until a label arrives")
     add("--features", type=_count, metavar="N", help="number of features of a LIBSVM stream")
-    add("--label", default=None, metavar="COLUMN", help="label column of a CSV file, name or position (default: last)")
-    add("--format", default=None, choices=["libsvm", "csv"], help="format of DATA (default: by its ending)")
+    add("--format", default=None, choices=get_args(Format), help="format of DATA (default: by its ending)")
+    choosing.add_to(add)
     add("--test", metavar="FILE", help="predict these rows too, when all is learned")
     add("--scores", metavar="FILE", help="write the scores each row had before it was learned, one line per row")
     add("--json", metavar="FILE", help="write the report ('-' for standard output)")
@@ -64,8 +66,8 @@ def run(options: argparse.Namespace) -> None:
     for path in (options.save, options.scores, None if options.json == "-" else options.json):
         if path is not None:
             check_target(path)
-    online, classes = _resumed(options)
-    feed = open_feed(options, online, classes)
+    online, saved = _resumed(options)
+    feed = open_feed(options, online, saved)
     online = online or _start(options, feed)
     with ExitStack() as files:
         scores = files.enter_context(WholeFile(options.scores)) if options.scores else None
@@ -74,7 +76,9 @@ def run(options: argparse.Namespace) -> None:
         if options.json and options.json != "-":
             files.enter_context(WholeFile(options.json)).write(text)
         if options.save:
-            save_model(options.save, online, _as_estimator(online, feed.classes, state))
+            save_model(options.save, online, {**_as_estimator(online, feed.classes, state), "values": feed.values})
+    for sentence in feed.skipped():
+        print(f"onkel: {sentence}", file=sys.stderr)
     if options.json == "-":
         print(text, end="")
     elif not options.quiet:
@@ -118,17 +122,16 @@ def _number(text: str) -> Any:
     return text
 
 
-def _resumed(options: argparse.Namespace) -> tuple[Online | None, Any]:
-    """The saved learner and its classes, if one is to go on."""
+def _resumed(options: argparse.Namespace) -> tuple[Online | None, dict[str, Any]]:
+    """The saved learner and what was saved with it, if one is to go on."""
     if not options.resume:
-        return None, None
+        return None, {}
     given = {"--learner": options.learner, "--set": options.set, "--dtype": options.dtype}
     given |= {"--features": options.features, "--task": None if options.task == "auto" else options.task}
     if any(given.values()):
         named = ", ".join(name for name, value in given.items() if value)
         raise ValueError(f"--resume brings its own learner and task: leave out {named}.")
-    online, extra = load_model(options.resume)
-    return online, extra.get("classes")
+    return load_model(options.resume)
 
 
 def _start(options: argparse.Namespace, feed: Feed) -> Online:

@@ -1,14 +1,14 @@
 """Streams from Parquet and Arrow files, and from folders of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 
 from onkel.streams.arrow import Picked, cells_of, has_pyarrow, is_number, is_text
 from onkel.streams.block import StreamError
-from onkel.streams.columns import HASH_COLUMNS, Categorical, Choice, Column, Missing, Plan, planned, shown
+from onkel.streams.columns import Choice, ColumnChoice, Plan, planned, shown
 from onkel.streams.encoding import Cells, faulty_rows, kept
 from onkel.streams.lines import Faults, OnError
 from onkel.streams.opening import Source
@@ -31,8 +31,6 @@ class ArrowFile(TableStream):
     ----------
     source
         Path of a file or a folder.
-    label
-        Column of the label: its position, counted from 0 or, if negative, from the end, or its name.
     format
         "parquet" or "arrow" (Arrow's own format, file or stream, also called Feather or IPC); by default, after the
         ending.
@@ -40,7 +38,7 @@ class ArrowFile(TableStream):
         Number of features, if the file shall be held against it.
     block_rows
         Rows per block; the last block may be shorter.
-    columns, drop, categorical, missing, hash_columns
+    label, columns, drop, categorical, missing, hash_columns
         Which columns are read, and as what: see `onkel.streams.columns.Choice`. Nulls and NaN are missing.
     on_error
         Whether a bad row is an error ("stop") or is left out ("skip"); `faults` then counts them and has the first.
@@ -60,20 +58,13 @@ class ArrowFile(TableStream):
     def __init__(
         self,
         source: Source,
-        label: Column = -1,
         format: ArrowFormat | None = None,
         n_features: int | None = None,
         block_rows: int = 4096,
-        *,
-        columns: Sequence[Column] | None = None,
-        drop: Sequence[Column] = (),
-        categorical: Categorical = (),
-        missing: Missing = "error",
-        hash_columns: int = HASH_COLUMNS,
         on_error: OnError = "stop",
+        **choice: Unpack[ColumnChoice],
     ) -> None:
-        choice = Choice(label, columns, drop, categorical, missing, hash_columns)
-        super().__init__(source, choice, Reading(n_features, block_rows, on_error))
+        super().__init__(source, Choice(**choice), Reading(n_features, block_rows, on_error))
         self.format = format
 
     def open(self, faults: Faults) -> Opened:
@@ -112,6 +103,8 @@ class ArrowFile(TableStream):
 
 def files_of(source: Path) -> list[Path]:
     """The file itself, or the Parquet and Arrow files below a folder; hidden ones (. or _) do not count."""
+    if str(source) == "-":
+        raise StreamError("standard input: Parquet and Arrow files can be read from a path only.")
     if not source.exists():
         raise StreamError(f"{source}: there is no such file.")
     if not source.is_dir():

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, TypedDict
 
 from onkel.streams.block import StreamError
 
@@ -44,6 +44,17 @@ class Choice(NamedTuple):
     categorical: Categorical = ()
     missing: Missing = "error"
     hash_columns: int = HASH_COLUMNS
+
+
+class ColumnChoice(TypedDict, total=False):
+    """The words of a `Choice`, as keywords."""
+
+    label: Column
+    columns: Sequence[Column] | None
+    drop: Sequence[Column]
+    categorical: Categorical
+    missing: Missing
+    hash_columns: int
 
 
 class Category(NamedTuple):

@@ -1,25 +1,15 @@
 """Streams from CSV text: numbers, categories and one label column, which may be text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, groupby, islice
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onkel.streams.arrow import PlainCsv
 from onkel.streams.block import Labels, StreamError, at_line
-from onkel.streams.columns import (
-    HASH_COLUMNS,
-    Categorical,
-    Choice,
-    Column,
-    Missing,
-    Plan,
-    cleaned,
-    planned,
-    shown,
-)
+from onkel.streams.columns import Choice, ColumnChoice, Plan, cleaned, planned, shown
 from onkel.streams.encoding import Cells, Text, faulty_rows
 from onkel.streams.lines import BYTE_ORDER_MARK, Faults, OnError, whole_lines
 from onkel.streams.opening import Source, name_of, open_bytes, read_once
@@ -46,9 +36,6 @@ class CsvFile(TableStream):
     ----------
     source
         Path, possibly ending in .gz, .bz2, .xz or .zst, or "-" for standard input, which can be read only once.
-    label
-        Column of the label: its position, counted from 0 or, if negative, from the end, or its name in the header.
-        Labels are numbers if all of the first 100 rows that have one are; otherwise they are text.
     header
         Whether the first line names the columns. "auto": it does if a cell of a numeric column is no number, if the
         label is none but all following ones are, or if it holds a name that is asked for.
@@ -58,8 +45,9 @@ class CsvFile(TableStream):
         Number of features, if the file shall be held against it.
     block_rows
         Rows per block; the last block may be shorter.
-    columns, drop, categorical, missing, hash_columns
-        Which columns are read, and as what: see `onkel.streams.columns.Choice`.
+    label, columns, drop, categorical, missing, hash_columns
+        Which columns are read, and as what: see `onkel.streams.columns.Choice`. Labels are numbers if all are that the
+        first 100 rows have; otherwise they are text.
     on_error
         Whether a bad line is an error ("stop") or is left out ("skip"); `faults` then counts them and has the first.
 
@@ -83,21 +71,14 @@ class CsvFile(TableStream):
     def __init__(
         self,
         source: Source,
-        label: Column = -1,
         header: bool | Literal["auto"] = "auto",
         delimiter: str | None = None,
         n_features: int | None = None,
         block_rows: int = 4096,
-        *,
-        columns: Sequence[Column] | None = None,
-        drop: Sequence[Column] = (),
-        categorical: Categorical = (),
-        missing: Missing = "error",
-        hash_columns: int = HASH_COLUMNS,
         on_error: OnError = "stop",
+        **choice: Unpack[ColumnChoice],
     ) -> None:
-        choice = Choice(label, columns, drop, categorical, missing, hash_columns)
-        super().__init__(source, choice, Reading(n_features, block_rows, on_error))
+        super().__init__(source, Choice(**choice), Reading(n_features, block_rows, on_error))
         self.header = header
         self.delimiter = delimiter
 

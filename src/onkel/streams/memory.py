@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix
 
 from onkel.streams.block import (
     Block,
@@ -45,7 +45,7 @@ class ArrayStream:
     """
 
     def __init__(self, X: Any, y: Any, block_rows: int = 4096) -> None:
-        self._rows: Any = X.tocsr() if issparse(X) else np.asanyarray(X)
+        self._rows: Any = X.tocsr() if hasattr(X, "tocsr") else np.asanyarray(X)
         self._labels = np.asarray(y)
         self.block_rows = _at_least_one(block_rows)
         if self._rows.ndim != 2 or self._labels.ndim != 1 or self._rows.shape[0] != len(self._labels):
@@ -166,10 +166,10 @@ def _number(value: Any, name: str, row: int) -> float:
 def _as_rows(rows: Any) -> Rows:
     """Rows as all streams deliver them."""
     try:
-        if issparse(rows):
-            rows.sum_duplicates()
-            return csr(rows.data, rows.indices, rows.indptr, rows.shape[1])
-        return np.ascontiguousarray(rows, dtype=np.float64)
+        if isinstance(rows, np.ndarray):
+            return np.ascontiguousarray(rows, dtype=np.float64)
+        rows.sum_duplicates()
+        return csr(rows.data, rows.indices, rows.indptr, rows.shape[1])
     except (TypeError, ValueError):
         raise StreamError(f"Rows must hold numbers, not {rows.dtype}.") from None
 

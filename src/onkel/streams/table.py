@@ -1,10 +1,10 @@
 """What all streams from tables share, be they CSV text or Arrow: one plan of the columns, one encoder, one summary."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from onkel.streams.block import Block, StreamError, Summary, at_line, reblock, summarise
-from onkel.streams.columns import Choice, Plan, checked
+from onkel.streams.columns import Choice, Column, Plan, checked
 from onkel.streams.encoding import Cells, Encoder
 from onkel.streams.lines import Faults, OnError
 from onkel.streams.opening import Source, name_of, read_once
@@ -40,6 +40,7 @@ class TableStream:
         self.faults = Faults(reading.on_error)
         self._summary: Summary | None = None
         self._values: dict[int, tuple[str, ...]] | None = None
+        self._plan: Plan | None = None
         self._opened: Opened | None = None
         self._gone = False
 
@@ -50,18 +51,14 @@ class TableStream:
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the features; columns without a name are called x1, x2, ... after their position."""
-        opened = self._next_opened()
-        if read_once(self.source):
-            self._opened = opened  # what was read of it cannot be read again
-        return opened.plan.features
+        return self._known_plan().features
 
     @property
-    def values(self) -> dict[str, tuple[str, ...]]:
-        """The values that have a feature of their own, for each one-hot column."""
-        opened = self._next_opened()
-        if read_once(self.source):
-            self._opened = opened
-        return {category.name: category.values for category in opened.plan.categories if category.how == "values"}
+    def values(self) -> dict[Column, tuple[str, ...]]:
+        """The values that have a feature of their own, for each one-hot column, as it was asked for."""
+        plan = self._known_plan()
+        found = zip(self.choice.categorical, plan.categories, strict=True)
+        return {column: category.values for column, category in found if category.how == "values"}
 
     def __iter__(self) -> Iterator[Block]:
         """Yield the rows, block by block."""
@@ -104,7 +101,15 @@ class TableStream:
         if self.n_features not in (None, wide):
             what = f"{wide} features where {self.n_features} were asked for."
             raise at_line(name, opened.line, what) if opened.line else StreamError(f"{name}: {what}")
+        self._plan = opened.plan
         return opened
+
+    def _known_plan(self) -> Plan:
+        if self._plan is None:
+            opened = self._next_opened()
+            if read_once(self.source):
+                self._opened = opened  # what was read of it cannot be read again
+        return cast(Plan, self._plan)
 
     def _with_values(self, plan: Plan) -> Plan:
         """The plan with the values that the whole table holds."""
