@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from onkel.streams import arrow, lines
@@ -276,6 +276,7 @@ def outcome(path, **options):
 
 
 @settings(max_examples=300, deadline=None)
+@example(table='1,1,1\n1,1,"a\nb"\n', kept={}, missing="error", on_error="stop", chunk_bytes=1)
 @given(
     table=TABLES,
     kept=st.sampled_from([{}, {"categorical": [0]}, {"categorical": [1], "drop": [0]}]),

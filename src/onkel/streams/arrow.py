@@ -162,4 +162,5 @@ def _well_quoted(text: NDArray[np.uint8], delimiter: int) -> bool:
     before = np.isin(text[at - 1], [delimiter, NEWLINE])  # of the first byte: the last one, which is a line end
     after = np.isin(text[at + 1], [delimiter, NEWLINE, RETURN])
     opens = np.arange(len(at)) % 2 == 0
-    return bool(np.array_equal(before, opens) and np.array_equal(after, ~opens))
+    closed = len(at) % 2 == 0
+    return bool(closed and np.array_equal(before, opens) and np.array_equal(after, ~opens))

@@ -84,10 +84,16 @@ class ArrowFile(TableStream):
             label=plan.names[plan.label],
             text_labels=is_text(schema.field(plan.label).type),
         )
-        return Opened(plan, (cells for file in files for cells in self._cells(file, plan, picked, faults)))
+        _check(files[0], schema, picked)
+        return Opened(plan, self._cells(files, plan, picked, faults))
 
-    def _cells(self, file: "_File", plan: Plan, picked: Picked, faults: Faults) -> Iterator[Cells]:
-        _check(file, picked)
+    def _cells(self, files: "list[_File]", plan: Plan, picked: Picked, faults: Faults) -> Iterator[Cells]:
+        for number, file in enumerate(files):
+            if number:
+                _check(file, file.schema(), picked)
+            yield from self._cells_of(file, plan, picked, faults)
+
+    def _cells_of(self, file: "_File", plan: Plan, picked: Picked, faults: Faults) -> Iterator[Cells]:
         row = 1
         for batch in file.batches([*picked.numbers, *picked.texts, picked.label], self.block_rows):
             cells = cells_of(batch, picked)
@@ -169,9 +175,8 @@ class _sentences:  # noqa: N801
             raise StreamError(f"{self._file.path}: this is no {kind} file that can be read ({what}).") from None
 
 
-def _check(file: _File, picked: Picked) -> None:
+def _check(file: _File, schema: Any, picked: Picked) -> None:
     """Whether a file has the columns, and of which types."""
-    schema = file.schema()
     for name in (*picked.numbers, *picked.texts, picked.label):
         if name not in schema.names:
             raise StreamError(f"{file.path}: there is no column {shown(name)}, which the first file has.")

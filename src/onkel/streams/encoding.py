@@ -30,7 +30,7 @@ def faulty_rows(cells: Cells, plan: Plan) -> NDArray[np.bool_]:
     """Which rows hold what cannot be taken: an infinite number, no label, a missing value where that is an error."""
     labels = cells.labels
     faulty = ~np.isfinite(labels) if labels.dtype.kind == "f" else labels == ""
-    if not _surely_finite(cells.numbers):
+    if not np.isfinite(cells.numbers).all():
         refused = np.isinf(cells.numbers) if plan.missing != "error" else ~np.isfinite(cells.numbers)
         faulty = faulty | refused.any(axis=1)
     if plan.missing != "error":
@@ -38,12 +38,6 @@ def faulty_rows(cells: Cells, plan: Plan) -> NDArray[np.bool_]:
     for text in cells.texts:
         faulty = faulty | np.isin(text.codes, [code for code, value in enumerate(text.values) if not value])
     return faulty
-
-
-def _surely_finite(numbers: NDArray[np.float64]) -> bool:
-    """Whether all are finite; False also where only their sum is not. Twice as fast as to ask each of them."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(numbers.sum()))
 
 
 def kept(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
