@@ -102,12 +102,13 @@ def skipping(folder, capsys):
 @pytest.mark.parametrize("more", [[], ["--epochs", "2"], ["--block", "16"], ["--permutation", "3"]])
 def test_bad_lines_are_left_out_and_counted(skipping, refused, folder, name, bad, fault, more):
     clean = skipping(name, *more)[0]
+    assert clean["rows_skipped"] == 0
     text = (folder / name).read_text().splitlines()
     text.insert(200, bad)
     text.insert(100, bad)
     (folder / name).write_text("\n".join(text))
     report, said = skipping(name, *more)
-    assert report["rows"] == N_ROWS
+    assert (report["rows"], report["rows_skipped"]) == (N_ROWS, 2)
     assert (report["mistakes"], report["curve"]) == (clean["mistakes"], clean["curve"])
     assert said == [f"onkel: {name}: 2 bad lines skipped; the first: {name}, line 101: {fault}"]
     assert refused(name) == f"{name}, line 101: {fault}"

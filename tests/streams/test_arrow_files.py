@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -228,3 +230,11 @@ def test_a_table_gives_the_same_rows_as_csv_and_as_parquet(tmp_path_factory, row
     right = concatenate(ArrowFile(path / "data.parquet", block_rows=sizes[1], **options))
     assert left.rows.tobytes() == right.rows.tobytes()
     assert left.labels.tolist() == right.labels.tolist()
+
+
+def test_pyarrow_is_imported_only_where_it_is_used(tmp_path):
+    path = tmp_path / "data.libsvm"
+    path.write_text("1 1:1\n")
+    code = f"import sys, onkel.streams as s; list(s.open_stream({str(path)!r})); print('pyarrow' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"

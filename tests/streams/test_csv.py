@@ -3,7 +3,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from onkel.streams import csv, lines
@@ -187,6 +187,7 @@ NEARLY_CSV = st.lists(st.sampled_from([*b'0123456789.eE+-,,,;\t "\r\n\n\nab', 0,
 
 @settings(max_examples=300, deadline=None)
 @given(NEARLY_CSV | st.binary(max_size=60))
+@example(b"0,\x00")
 def test_any_bytes_give_finite_rows_or_one_sentence(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("any") / "data.csv"
     path.write_bytes(data)

@@ -144,6 +144,11 @@ def test_means_never_look_ahead(write):
     assert after[3:] == [[900], [452.5]]
 
 
+def test_means_stay_finite_where_their_sums_do_not(write):
+    path = write("a,y\n" + "1e308,1\n" * 2 + ",1\n" + "-1e308,1\n" * 5 + ",1\n")
+    assert np.isfinite(contents(CsvFile(path, missing="mean"))[0]).all()
+
+
 def test_every_pass_starts_its_means_anew(write):
     stream = CsvFile(write("a,y\n,1\n4,0\n,1\n"), missing="mean")
     stream.summary()
@@ -201,7 +206,7 @@ def test_missing_values_that_are_not_allowed_are_named(write, text, missing, mes
             {"categorical": {"a": "ordinal"}},
             "Column 'a' is categorical by hash, onehot or a list of values, not 'ordinal'.",
         ),
-        ({"on_error": "panic"}, "Lines that cannot be read either stop or are skipped (skip), not 'panic'."),
+        ({"on_error": "panic"}, "What to do on an error is stop or skip, not 'panic'."),
     ],
 )
 def test_senseless_choices_are_refused_before_anything_is_read(options, message):
@@ -254,7 +259,7 @@ def test_values_of_lines_that_are_left_out_get_no_feature(write):
 
 CELLS = st.sampled_from(
     [
-        *["1", "2.5", "-3e5", " 4 ", "+5", "", "NA", "nan", "inf", "x", "é", "\r", "1_0", "1e999"],
+        *["1", "2.5", "-3e5", " 4 ", "+5", "", "NA", "nan", "inf", "x", "é", "\r", "1_0", "1e999", "\0"],
         *['"6"', '"7', '"a ""b"""', '"a\nb"', ' "8"', '9"', '"b"c', '""'],
     ]
 )

@@ -39,6 +39,11 @@ class Feed(NamedTuple):
         """The values of one-hot columns, which the model has features for."""
         return getattr(self.stream, "values", {})
 
+    @property
+    def n_skipped(self) -> int:
+        """How many lines of the data were left out in the last pass."""
+        return self.stream.faults.count if hasattr(self.stream, "faults") else 0
+
     def skipped(self) -> list[str]:
         """What was left out, in a sentence for each file."""
         told = [(self.source, self.stream), (self.test_source, self.test)]

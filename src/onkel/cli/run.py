@@ -72,6 +72,8 @@ def run(options: argparse.Namespace) -> None:
     with ExitStack() as files:
         scores = files.enter_context(WholeFile(options.scores)) if options.scores else None
         report, state = _learn(options, feed, online, scores)
+        if options.on_error == "skip":
+            report["rows_skipped"] = feed.n_skipped
         text = json.dumps(report, indent=1) + "\n"
         if options.json and options.json != "-":
             files.enter_context(WholeFile(options.json)).write(text)

@@ -1,6 +1,7 @@
 """Streams from Parquet and Arrow files, and from folders of them."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
 
@@ -158,21 +159,16 @@ class _File(NamedTuple):
             return pa.ipc.open_stream(source)
 
 
-class _sentences:  # noqa: N801
+@contextmanager
+def _sentences(file: _File) -> Iterator[None]:
     """Errors of pyarrow inside become one sentence about the file."""
+    import pyarrow as pa
 
-    def __init__(self, file: _File) -> None:
-        self._file = file
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        import pyarrow as pa
-
-        if isinstance(error, pa.ArrowException | OSError) and not isinstance(error, StreamError):
-            kind, what = self._file.format.capitalize(), " ".join(str(error).split())
-            raise StreamError(f"{self._file.path}: this is no {kind} file that can be read ({what}).") from None
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        kind, what = file.format.capitalize(), " ".join(str(error).split())
+        raise StreamError(f"{file.path}: this is no {kind} file that can be read ({what}).") from None
 
 
 def _check(file: _File, schema: Any, picked: Picked) -> None:

@@ -299,7 +299,7 @@ def _fault(cells: list[str], layout: Layout) -> str | None:
     for position in sorted({*plan.numeric, *text, plan.label}):
         cell, column, is_label = cells[position], layout.columns[position], position == plan.label
         if is_label or plan.missing == "error":
-            if not cell.strip():
+            if not (cell.strip().rstrip("\0") if is_label else cell.strip()):  # NumPy drops zero bytes at the end
                 return f"{column} is empty."
         elif not cleaned(cell):
             continue

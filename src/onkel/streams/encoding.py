@@ -80,11 +80,13 @@ class Encoder:
 
     def _running_means(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         known = ~np.isnan(numbers)
-        # Added up one by one from the first row on, so that no bit depends on how the stream is cut.
-        sums = np.cumsum(np.vstack([self._sums, np.where(known, numbers, 0.0)]), axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Added up one by one from the first row on, so that no bit depends on how the stream is cut.
+            sums = np.cumsum(np.vstack([self._sums, np.where(known, numbers, 0.0)]), axis=0)
         counts = np.cumsum(np.vstack([self._counts, known]), axis=0)
         self._sums, self._counts = sums[-1], counts[-1]
-        return np.where(known, numbers, sums[:-1] / np.maximum(counts[:-1], 1.0))
+        means = np.nan_to_num(sums[:-1] / np.maximum(counts[:-1], 1.0))  # sums of huge numbers may be infinite
+        return np.where(known, numbers, means)
 
     def _category_columns(self, texts: list[Text]) -> list[NDArray[np.int64]]:
         """Of each category, the feature that each row has; -1 for none."""

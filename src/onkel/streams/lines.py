@@ -25,7 +25,7 @@ class Faults:
 
     def __init__(self, on_error: OnError = "stop") -> None:
         if on_error not in ("stop", "skip"):
-            raise StreamError(f"Lines that cannot be read either stop or are skipped (skip), not {on_error!r}.")
+            raise StreamError(f"What to do on an error is stop or skip, not {on_error!r}.")
         self.on_error: OnError = on_error
         self.count = 0
         self.first = ""
