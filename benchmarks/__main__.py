@@ -2,7 +2,20 @@
 
 import argparse
 
-from benchmarks import accuracy, bayesian, budgets, experts, fogd, isolation, latency, learned, startup, table5, wide
+from benchmarks import (
+    accuracy,
+    bayesian,
+    budgets,
+    experts,
+    fogd,
+    isolation,
+    latency,
+    learned,
+    readers,
+    startup,
+    table5,
+    wide,
+)
 
 SUITES = {
     "accuracy": accuracy.main,
@@ -13,6 +26,7 @@ SUITES = {
     "experts": experts.main,
     "isolation": isolation.main,
     "latency": latency.main,
+    "readers": readers.main,
     "startup": startup.main,
     "table5": table5.main,
     "wide": wide.main,

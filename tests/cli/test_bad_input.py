@@ -91,7 +91,7 @@ def test_a_missing_file_is_named(refused):
 
 def test_a_folder_is_named(refused):
     Path("inner").mkdir()
-    assert refused("inner") == "inner: this is a folder, not a file."
+    assert refused("inner") == "inner: there is no Parquet or Arrow file in this folder."
 
 
 BAD_PARAMETERS = [

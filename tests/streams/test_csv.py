@@ -3,10 +3,10 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from onkel.streams import csv
+from onkel.streams import csv, lines
 from onkel.streams.block import StreamError, concatenate
 from onkel.streams.csv import CsvFile
 
@@ -162,7 +162,7 @@ def test_a_file_is_refused_in_one_sentence(write, text, options, message):
 
 
 def test_an_endless_line_is_refused(write, monkeypatch):
-    monkeypatch.setattr(csv, "LONGEST_LINE", 20)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 20)
     path = write(HEADER + "1" * 50)
     assert complaint(CsvFile(path)) == f"{path}, line 2: the line is longer than 20 bytes."
 
@@ -187,6 +187,7 @@ NEARLY_CSV = st.lists(st.sampled_from([*b'0123456789.eE+-,,,;\t "\r\n\n\nab', 0,
 
 @settings(max_examples=300, deadline=None)
 @given(NEARLY_CSV | st.binary(max_size=60))
+@example(b"0,\x00")
 def test_any_bytes_give_finite_rows_or_one_sentence(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("any") / "data.csv"
     path.write_bytes(data)

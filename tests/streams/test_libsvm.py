@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
-from onkel.streams import libsvm
+from onkel.streams import lines
 from onkel.streams.block import StreamError, concatenate, dense
 from onkel.streams.libsvm import LibsvmFile
 
@@ -95,7 +95,7 @@ def test_what_repr_writes_is_read_back_to_the_bit(tmp_path_factory, numbers):
 def test_rows_do_not_depend_on_how_the_file_is_cut(write, monkeypatch, chunk_bytes, block_rows):
     path = write("\r\n# start\n" + random_text(20, 8) + "\n \t\n1 2:3 # last, without a line end")
     expected = concatenate(LibsvmFile(path))
-    monkeypatch.setattr(libsvm, "CHUNK_BYTES", chunk_bytes)
+    monkeypatch.setattr(lines, "CHUNK_BYTES", chunk_bytes)
     blocks = list(LibsvmFile(path, block_rows=block_rows))
     block = concatenate(blocks)
     assert bits(block.rows) == bits(expected.rows)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from onkel.streams import libsvm
+from onkel.streams import lines
 from onkel.streams.block import StreamError
 from onkel.streams.libsvm import LibsvmFile
 
@@ -69,7 +69,7 @@ def test_a_bad_line_is_named_with_its_number(write, line):
 
 def test_a_bad_line_is_found_whatever_the_size_of_blocks_and_chunks(write, monkeypatch):
     path = write("1 1:1\n" * 6 + "1 0:1\n")
-    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 5)
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 5)
     for block_rows in (1, 2, 3, 100):
         assert complaint(LibsvmFile(path, block_rows=block_rows)) == f"{path}, line 7: feature index 0 is below 1."
 
@@ -119,8 +119,8 @@ def test_a_file_of_comments_alone_is_refused(write):
 
 def test_an_endless_line_is_refused(write, monkeypatch):
     path = write("1 1:1\n" + "1" * 500)
-    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 16)
-    monkeypatch.setattr(libsvm, "LONGEST_LINE", 100)
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 16)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 100)
     assert complaint(LibsvmFile(path)) == f"{path}, line 2: the line is longer than 100 bytes."
 
 
@@ -153,3 +153,22 @@ def test_any_bytes_give_finite_rows_or_one_sentence(tmp_path_factory, data):
         assert message.startswith(str(path))
         assert message.endswith(".")
         assert "\n" not in message
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 8, 2**20])
+@pytest.mark.parametrize("block_rows", [1, 2, 100])
+def test_bad_lines_can_be_left_out(write, monkeypatch, chunk_bytes, block_rows):
+    monkeypatch.setattr(lines, "CHUNK_BYTES", chunk_bytes)
+    path = write("x 9:1\n1 1:1\n2 2:nan 8:1\n\n3 1:1e-320 2:2\n4 3:1 0:1\n5 2:2\n")
+    stream = LibsvmFile(path, block_rows=block_rows, on_error="skip")
+    for _ in range(2):
+        blocks = list(stream)
+        assert np.concatenate([block.labels for block in blocks]).tolist() == [1, 3, 5]
+        assert np.vstack([block.rows for block in blocks]).tolist() == [[1, 0], [1e-320, 2], [0, 2]]
+        assert (stream.faults.count, stream.faults.first) == (3, f"{path}, line 1: the label 'x' is not a number.")
+    assert stream.summary() == (3, 2, (1.0, 3.0, 5.0), 4, False)
+
+
+def test_a_file_of_bad_lines_alone_has_no_rows(write):
+    path = write("x\ny\n")
+    assert complaint(LibsvmFile(path, on_error="skip")) == f"{path}: there are no rows in it."

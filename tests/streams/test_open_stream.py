@@ -5,7 +5,16 @@ import sys
 
 import pytest
 
-from onkel.streams import STREAMS, CsvFile, GeneratedStream, LibsvmFile, StreamError, concatenate, open_stream
+from onkel.streams import (
+    STREAMS,
+    ArrowFile,
+    CsvFile,
+    GeneratedStream,
+    LibsvmFile,
+    StreamError,
+    concatenate,
+    open_stream,
+)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +84,31 @@ def test_an_unknown_name_lists_the_built_in_streams():
 
 
 def test_an_unknown_format_is_refused():
-    with pytest.raises(StreamError, match=r"^The format must be libsvm or csv, not 'arff'\.$"):
+    with pytest.raises(StreamError, match=r"^The format must be libsvm, csv, parquet or arrow, not 'arff'\.$"):
         open_stream("-", format="arff")
 
 
 def test_no_rows_at_all_are_refused():
     with pytest.raises(StreamError, match=r"^A stream must have at least one row, not 0\.$"):
         open_stream("-", rows=0)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.pq", "a.arrow", "a.feather", "a.IPC", "folder"])
+def test_parquet_arrow_and_folders_are_tables(tmp_path, name):
+    (tmp_path / name).mkdir() if name == "folder" else (tmp_path / name).touch()
+    assert isinstance(open_stream(tmp_path / name), ArrowFile)
+
+
+def test_the_words_for_columns_reach_the_file(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,y\n1,u,0\n,v,1\nx,v,1\n")
+    words = {"label": "y", "missing": "mean", "categorical": {"b": "onehot"}, "on_error": "skip"}
+    stream = open_stream(tmp_path / "a.csv", **words)
+    assert concatenate(stream).rows.tolist() == [[1, 1, 0], [1, 0, 1]]
+    assert stream.faults.count == 1
+    assert concatenate(open_stream(tmp_path / "a.csv", **words, rows=1)).labels.tolist() == [0]
+
+
+def test_libsvm_text_has_no_columns_to_choose(tmp_path):
+    (tmp_path / "a.libsvm").write_text("1 1:1\n")
+    with pytest.raises(StreamError, match=r"a\.libsvm: LIBSVM text has no columns to choose \(drop\)\.$"):
+        open_stream(tmp_path / "a.libsvm", drop=["a"])

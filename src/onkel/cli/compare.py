@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
         check_target(options.json)
     check_report(options)
     learners = {text: parsed(text) for text in options.learners.split(",")}
-    feed = open_feed(options, None, None)
+    feed = open_feed(options, None, {})
     for learner in learners.values():
         learner.plan(feed.task)  # one that does not fit is found before the first is run
     runs: dict[str, list[Run]] = {text: [] for text in learners}

@@ -5,19 +5,22 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from onkel.cli.choosing import choice_of
 from onkel.data import place
 from onkel.online import Online
-from onkel.streams import STREAMS, open_stream
+from onkel.streams import STREAMS, open_stream, read_ahead
 from onkel.streams.block import Block, StreamError, Summary, concatenate, drop, reblock, select, take
 from onkel.streams.opening import name_of, read_once
 from onkel.targets import encode, outputs, task_of
 
 MOST_CLASSES = 100
 ROWS_PER_CLASS = 10
+
+Values: TypeAlias = dict[str, tuple[str, ...]]  # of one-hot columns
 
 
 class Feed(NamedTuple):
@@ -31,6 +34,27 @@ class Feed(NamedTuple):
     source: str
     test: Any  # another stream, or None
     test_source: str
+    stream: Any
+
+    @property
+    def values(self) -> Values:
+        """The values of one-hot columns, which the model has features for."""
+        return getattr(self.stream, "values", {})
+
+    @property
+    def n_skipped(self) -> int:
+        """How many lines of the data were left out in the last pass."""
+        return self.stream.faults.count if hasattr(self.stream, "faults") else 0
+
+    def skipped(self) -> list[str]:
+        """What was left out, in a sentence for each file."""
+        told = [(self.source, self.stream), (self.test_source, self.test)]
+        faults = [(source, stream.faults) for source, stream in told if hasattr(stream, "faults")]
+        return [
+            f"{source}: {found.count:,} bad line{'s' * (found.count > 1)} skipped; the first: {found.first}"
+            for source, found in faults
+            if found.count
+        ]
 
     @property
     def n_classes(self) -> int:
@@ -62,12 +86,13 @@ class Feed(NamedTuple):
             raise StreamError(f"{source}{line}: {error}") from None
 
 
-def open_feed(options: argparse.Namespace, online: Online | None, classes: Any) -> Feed:
+def open_feed(options: argparse.Namespace, online: Online | None, saved: dict[str, Any]) -> Feed:
     """Open DATA, find out what is in it, and put its rows into the wanted order."""
     if options.order and options.permutation is not None:
         raise ValueError("Give --order or --permutation, not both.")
     width = online.setting.n_features if online else options.features
-    blocks, summary = _looked_at(open_data(options.data, options, width), options)
+    stream = open_data(options.data, options, width, saved.get("values", {}))
+    blocks, summary = _looked_at(stream, options)
     source = name_of(options.data) if options.data else "built-in stream"
     if width is not None and summary.n_features != width:
         raise StreamError(f"{source}: its rows have {summary.n_features} features; {width} are expected.")
@@ -80,25 +105,26 @@ def open_feed(options: argparse.Namespace, online: Online | None, classes: Any) 
     def opened(first: int) -> Iterable[Block]:
         wanted = take(blocks, options.limit) if options.limit else blocks
         wanted = drop(wanted, first) if first else wanted
-        return reblock(wanted, options.block) if options.evaluate == "blocks" else wanted
+        wanted = reblock(wanted, options.block) if options.evaluate == "blocks" else wanted
+        return read_ahead(wanted) if blocks is stream and options.data else wanted
 
-    task, found = (online.task, classes) if online else _task(options.task, summary, source)
-    test = open_data(options.test, options, summary.n_features) if options.test else None
-    return Feed(opened, rows, summary.n_features, task, found, source, test, options.test or "")
+    task, found = (online.task, saved.get("classes")) if online else _task(options.task, summary, source)
+    feed = Feed(opened, rows, summary.n_features, task, found, source, None, options.test or "", stream)
+    if not options.test:
+        return feed
+    return feed._replace(test=open_data(options.test, options, summary.n_features, feed.values))
 
 
-def open_data(source: str | None, options: argparse.Namespace, n_features: int | None) -> Any:
+def open_data(source: str | None, options: argparse.Namespace, n_features: int | None, values: Values) -> Any:
     """Open what a command line names: a file, a built-in stream, or a data set that is here."""
-    more: dict[str, Any] = {"block_rows": options.block, "seed": getattr(options, "seed", 0), "n_features": n_features}
+    more = {"n_features": n_features, "format": options.format, **choice_of(options, values)}
     found = None if source is None or source in STREAMS or os.path.exists(source) else place(source)
     if found is not None:
-        source = str(found.path)
-        more |= {"n_features": n_features or found.n_features, "format": found.format, "label": found.label}
-    if options.format is not None:
-        more["format"] = options.format
-    if options.label is not None:
-        more["label"] = options.label
-    return open_stream(source, **more)
+        own: dict[str, Any] = {"n_features": found.n_features, "format": found.format}
+        own |= {} if found.format == "libsvm" else {"label": found.label}
+        source, more = str(found.path), {**own, **{key: value for key, value in more.items() if value is not None}}
+    seed = getattr(options, "seed", 0)
+    return open_stream(source, block_rows=options.block, seed=seed, on_error=options.on_error, **more)
 
 
 class _Seen(NamedTuple):

@@ -1,12 +1,14 @@
 """Options that several commands have, with the same words."""
 
 import argparse
-from typing import Any
+from typing import Any, get_args
 
+from onkel.cli import choosing
 from onkel.cli.writing import WholeFile, check_folder, check_target
 from onkel.recipes.learner import DTYPES, TASKS
 from onkel.report.page import page
 from onkel.report.pictures import Reports, figure, pictures, save
+from onkel.streams import Format
 
 
 def count(text: str) -> int:
@@ -21,11 +23,6 @@ def whole(text: str) -> int:
     if not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 0")
     return int(text)
-
-
-def column(text: str) -> int | str:
-    """A column of a CSV file: its position or its name."""
-    return int(text) if text.lstrip("-").isdigit() else text
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:
@@ -59,11 +56,16 @@ def value(text: str) -> Any:
 def add_reading(command: Any, required: bool = False) -> None:
     """DATA, and how to read it."""
     add, more = command.add_argument, {} if required else {"nargs": "?"}
-    add("data", metavar="DATA", help="a file, '-', a built-in stream or a data set (default: drifting)", **more)
-    add("--format", default=None, choices=["libsvm", "csv"], help="format of DATA (default: by its ending)")
-    add("--label", type=column, metavar="COLUMN", help="label column of a CSV file, name or position (default: last)")
+    add(
+        "data",
+        metavar="DATA",
+        help="file, folder, '-', built-in stream or data set (default: drifting)",
+        **more,
+    )
+    add("--format", default=None, choices=get_args(Format), help="format of DATA (default: by its ending)")
     add("--features", type=count, metavar="N", help="number of features of a LIBSVM stream")
     add("--block", type=count, default=4096, metavar="N", help="rows read at a time (default 4096)")
+    choosing.add_to(add)
 
 
 def add_report(command: Any) -> None:

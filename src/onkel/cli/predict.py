@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
     online, extra = load_model(options.model)
     if online.task == "regression" and options.output == "probabilities":
         raise ValueError(f"{options.model} is a regression: it has no probabilities.")
-    stream = open_data(options.data, options, online.setting.n_features)
+    stream = open_data(options.data, options, online.setting.n_features, extra.get("values", {}))
     with WholeFile(options.to) if options.to else nullcontext(sys.stdout) as file:
         for block in take(stream, options.limit) if options.limit else stream:
             for line in lines(options.output, online, extra, block.rows):

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -60,21 +61,25 @@ def run(options: argparse.Namespace) -> None:
     check_report(options)
     if options.tuned and options.learner:
         raise ValueError("--tuned brings its own learner: leave out --learner.")
-    online, extra = _resumed(options)
-    _check_progress(options, extra)
-    feed = open_feed(options, online, extra.get("classes"))
+    online, saved = _resumed(options)
+    _check_progress(options, saved)
+    feed = open_feed(options, online, saved)
     online = online or _start(options, feed)
-    under_way = UnderWay(options, feed, online, extra)
+    under_way = UnderWay(options, feed, online, saved)
     with ExitStack() as files:
         scores = files.enter_context(WholeFile(options.scores)) if options.scores else None
         under_way.learn(scores)
         report = _finite(under_way.report())
+        if options.on_error == "skip":
+            report["rows_skipped"] = feed.n_skipped
         text = json.dumps(report, indent=1) + "\n"
         if options.json and options.json != "-":
             files.enter_context(WholeFile(options.json)).write(text)
         write_report(options, {report["learner"]: report}, feed.source)
         if options.save:
             save_model(options.save, online, under_way.extra())
+    for sentence in feed.skipped():
+        print(f"onkel: {sentence}", file=sys.stderr)
     if options.json == "-":
         print(text, end="")
     elif not options.quiet:

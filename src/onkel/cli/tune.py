@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
     if bool(options.grid) == bool(options.range):
         raise ValueError("Give --grid or --range: what to choose, and from where.")
     options.limit = min(options.rows, options.limit or options.rows)
-    feed, given = open_feed(options, None, None), parse_settings(options.set)
+    feed, given = open_feed(options, None, {}), parse_settings(options.set)
     blocks, tried = [*feed.pairs()], list[dict[str, Any]]()
 
     def error_of(params: dict[str, Any]) -> float:

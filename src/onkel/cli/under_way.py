@@ -55,6 +55,7 @@ class UnderWay:
         state = None if self.log_loss is None else self.log_loss.state
         return {
             "estimator": name, "feature_names": None, "epochs": 1, "classes": self.feed.classes, "calibration": state,
+            "values": self.feed.values,
         }  # fmt: skip
 
     def learn(self, scores_file: Any) -> None:

@@ -4,8 +4,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack, get_args
 
+from onkel.streams.ahead import read_ahead
+from onkel.streams.arrow_files import ENDINGS, ArrowFile
 from onkel.streams.block import (
     Block,
     Stream,
@@ -17,6 +19,7 @@ from onkel.streams.block import (
     summarise,
     take,
 )
+from onkel.streams.columns import ColumnChoice
 from onkel.streams.csv import CsvFile
 from onkel.streams.generated import GeneratedStream
 from onkel.streams.generators import (
@@ -33,12 +36,18 @@ from onkel.streams.generators import (
     waves,
 )
 from onkel.streams.libsvm import LibsvmFile
-from onkel.streams.opening import COMPRESSIONS, Source, open_bytes
+from onkel.streams.lines import OnError
+from onkel.streams.memory import ArrayStream, DictStream
+from onkel.streams.opening import COMPRESSIONS, Source, name_of, open_bytes
+from onkel.streams.table import Reading
 
 __all__ = [
     "STREAMS",
+    "ArrayStream",
+    "ArrowFile",
     "Block",
     "CsvFile",
+    "DictStream",
     "FirstRows",
     "GeneratedStream",
     "LibsvmFile",
@@ -53,6 +62,7 @@ __all__ = [
     "gradual",
     "open_bytes",
     "open_stream",
+    "read_ahead",
     "reblock",
     "recurring",
     "rings",
@@ -64,7 +74,7 @@ __all__ = [
     "waves",
 ]
 
-Format = Literal["libsvm", "csv"]
+Format = Literal["libsvm", "csv", "parquet", "arrow"]
 
 
 @dataclass(frozen=True)
@@ -94,12 +104,13 @@ def open_stream(
     *,
     block_rows: int = 4096,
     n_features: int | None = None,
-    label: int | str = -1,
     format: Format | None = None,
     seed: int = 1,
     rows: int | None = None,
+    on_error: OnError = "stop",
+    **choice: Unpack[ColumnChoice],
 ) -> Stream:
-    """Open a file or a built-in stream by its name.
+    """Open a file, a folder or a built-in stream by its name.
 
     Parameters
     ----------
@@ -109,15 +120,18 @@ def open_stream(
         Rows per block; the last block may be shorter.
     n_features
         Number of features of a file.
-    label
-        Label column of a CSV file: position or name.
     format
-        "libsvm" or "csv". By default .csv and .tsv files are CSV, everything else is LIBSVM text; an ending .gz, .bz2,
-        .xz or .zst is not looked at.
+        "libsvm", "csv", "parquet" or "arrow". By default after the ending: .csv and .tsv; .parquet and .pq; .arrow,
+        .feather and .ipc; everything else is LIBSVM text. An ending .gz, .bz2, .xz or .zst of a text is not looked at.
+        A folder is one stream of all Parquet and Arrow files in it.
     seed
         Seed of a built-in stream.
     rows
         Stop after that many rows; by default, at the end of the file or after 200,000 rows of a built-in stream.
+    on_error
+        Whether a bad line is an error ("stop") or is left out and counted ("skip").
+    label, columns, drop, categorical, missing, hash_columns
+        Of a table, which columns are read, and as what: see `onkel.streams.columns.Choice`.
 
     Examples
     --------
@@ -126,8 +140,8 @@ def open_stream(
     (4096, 2) (4096,)
     (904, 2) (904,)
     """
-    if format not in (None, "libsvm", "csv"):
-        raise StreamError(f"The format must be libsvm or csv, not {format!r}.")
+    if format not in (None, *get_args(Format)):
+        raise StreamError(f"The format must be libsvm, csv, parquet or arrow, not {format!r}.")
     if rows is not None and rows < 1:
         raise StreamError(f"A stream must have at least one row, not {rows}.")
     name = "drifting" if source is None else os.fspath(source)
@@ -136,13 +150,27 @@ def open_stream(
         return STREAMS[name](seed=seed, block_rows=block_rows, **limit)
     if name != "-" and not os.path.exists(name):
         raise StreamError(f"{name!r} is neither a file nor a built-in stream ({', '.join(STREAMS)}).")
-    stream: Stream = LibsvmFile(name, n_features, block_rows)
-    if (format or _format_of(name)) == "csv":
-        stream = CsvFile(name, label, n_features=n_features, block_rows=block_rows)
+    stream = _open_file(name, format, Reading(n_features, block_rows, on_error), choice)
     return stream if rows is None else FirstRows(stream, rows)
+
+
+def _open_file(name: str, format: Format | None, reading: Reading, choice: ColumnChoice) -> Stream:
+    words, found = reading._asdict(), format or _format_of(name)
+    if found == "csv":
+        return CsvFile(name, **words, **choice)
+    if found == "parquet" or found == "arrow":
+        return ArrowFile(name, format=format and found, **words, **choice)
+    more = ", ".join(key for key in choice if key != "label")
+    if more:
+        raise StreamError(f"{name_of(name)}: LIBSVM text has no columns to choose ({more}).")
+    return LibsvmFile(name, **words)
 
 
 def _format_of(name: str) -> Format:
     path = Path(name)
+    if path.is_dir():
+        return "parquet"  # or arrow: each file of a folder is asked
+    if path.suffix.lower() in ENDINGS:
+        return ENDINGS[path.suffix.lower()]
     plain = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
     return "csv" if plain.suffix.lower() in (".csv", ".tsv") else "libsvm"

@@ -10,6 +10,8 @@ from scipy.sparse import csr_matrix, vstack
 Rows: TypeAlias = "NDArray[np.float64] | csr_matrix[np.float64]"
 Labels: TypeAlias = NDArray[np.float64] | NDArray[np.str_]
 
+FEW_ZEROS = 0.15  # share of cells that are not zero beyond which rows are dense: centred where they are standardised
+FEW_FEATURES = 64  # up to here, arrays are faster than CSR matrices even when most of their cells are zero
 MOST_CLASSES = 1000  # a target with more distinct values than this is taken as continuous
 
 
@@ -110,6 +112,17 @@ def stored(rows: Rows) -> NDArray[np.float64]:
 def dense(rows: Rows) -> NDArray[np.float64]:
     """All cells, zeros included."""
     return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
+def better_dense(entries: int, n_rows: int, n_features: int) -> bool:
+    """Whether rows with that many entries are better kept as an array than as a CSR matrix.
+
+    Examples
+    --------
+    >>> better_dense(5, 1, 64), better_dense(5, 1, 65), better_dense(50, 1, 65)
+    (True, False, True)
+    """
+    return n_features <= FEW_FEATURES or entries > FEW_ZEROS * n_rows * n_features
 
 
 def _cut(block: Block, start: int, stop: int) -> Block:

@@ -1,60 +1,55 @@
-"""Streams from CSV text: numeric features and one label column, which may be text."""
+"""Streams from CSV text: numbers, categories and one label column, which may be text."""
 
-import csv
-import math
-import re
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
-from typing import Literal, NamedTuple
+from collections.abc import Iterator
+from itertools import chain, groupby, islice
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.streams.block import Block, Labels, StreamError, Summary, at_line, summarise
+from onkel.streams.arrow import PlainCsv
+from onkel.streams.block import Labels, StreamError, at_line
+from onkel.streams.columns import Choice, ColumnChoice, Plan, cleaned, planned, shown
+from onkel.streams.encoding import Cells, Text, faulty_rows
+from onkel.streams.lines import BYTE_ORDER_MARK, Faults, OnError, whole_lines
 from onkel.streams.opening import Source, name_of, open_bytes, read_once
+from onkel.streams.records import Lines, Record, records
+from onkel.streams.table import Opened, Reading, TableStream
 
 DELIMITERS = ",;\t"
 HEAD_ROWS = 100  # looked at to tell a header from a row, and text labels from numbers
-LONGEST_LINE = 2**26  # bytes; without a bound, a binary file without line ends would fill the memory
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-class Record(NamedTuple):
-    """The cells of one row, and the line where it starts."""
-
-    line: int
-    cells: list[str]
 
 
 class Layout(NamedTuple):
     """What the columns of a file are."""
 
+    plan: Plan
     columns: tuple[str, ...]  # how messages call them
-    names: tuple[str, ...]  # of the features
-    label: int
     text_labels: bool
     has_header: bool
 
 
-class CsvFile:
-    r"""Rows of a CSV file, in constant memory.
+class CsvFile(TableStream):
+    r"""Rows of a CSV file, in constant memory; several times as fast where pyarrow is installed.
 
     Parameters
     ----------
     source
         Path, possibly ending in .gz, .bz2, .xz or .zst, or "-" for standard input, which can be read only once.
-    label
-        Column of the label: its position, counted from 0 or, if negative, from the end, or its name in the header.
-        Labels are numbers if the first 100 are; otherwise they are text.
     header
-        Whether the first line names the columns. "auto": it does if a cell outside the label column is no number, or
-        if the label is none but all following ones are.
+        Whether the first line names the columns. "auto": it does if a cell of a numeric column is no number, if the
+        label is none but all following ones are, or if it holds a name that is asked for.
     delimiter
         Character between cells; by default the most frequent of comma, semicolon and tab in the first line.
     n_features
         Number of features, if the file shall be held against it.
     block_rows
         Rows per block; the last block may be shorter.
+    label, columns, drop, categorical, missing, hash_columns
+        Which columns are read, and as what: see `onkel.streams.columns.Choice`. Labels are numbers if all are that the
+        first 100 rows have; otherwise they are text.
+    on_error
+        Whether a bad line is an error ("stop") or is left out ("skip"); `faults` then counts them and has the first.
 
     Examples
     --------
@@ -68,158 +63,164 @@ class CsvFile:
     [([[31.0, 1.75], [42.0, 1.62]], ['yes', 'no'])]
     >>> stream.summary().labels
     ('no', 'yes')
+    >>> stream = CsvFile(path, label="age", categorical={"answer": "onehot"})
+    >>> stream.feature_names
+    ('height', 'answer=no', 'answer=yes')
     """
 
     def __init__(
         self,
         source: Source,
-        label: int | str = -1,
         header: bool | Literal["auto"] = "auto",
         delimiter: str | None = None,
         n_features: int | None = None,
         block_rows: int = 4096,
+        on_error: OnError = "stop",
+        **choice: Unpack[ColumnChoice],
     ) -> None:
-        if block_rows < 1:
-            raise StreamError(f"A block must hold at least one row, not {block_rows}.")
-        self.source = source
-        self.label = label
+        super().__init__(source, Choice(**choice), Reading(n_features, block_rows, on_error))
         self.header = header
         self.delimiter = delimiter
-        self.n_features = n_features
-        self.block_rows = block_rows
-        self._summary: Summary | None = None
-        self._opened: tuple[Layout, Iterator[Record]] | None = None
-        self._gone = False
 
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the features in the header; x1, x2, ... where there is none."""
-        opened = self._opened or self._open()
-        if read_once(self.source):
-            self._opened = opened  # what was read of it cannot be read again
-        return opened[0].names
-
-    def __iter__(self) -> Iterator[Block]:
-        """Yield the rows, block by block."""
-        layout, records = self._opened or self._open()
-        self._opened = None
+    def open(self, faults: Faults) -> Opened:
+        """Find out what the columns are, and open the rows after the header."""
         name = name_of(self.source)
-        empty = True
-        while batch := list(islice(records, self.block_rows)):
-            empty = False
-            yield _block(batch, layout, name)
-        if empty:
-            raise StreamError(f"{name}: there are no rows in it.")
-
-    def summary(self) -> Summary:
-        """Read the whole file once, without keeping its rows; later calls repeat the answer."""
-        if self._summary is None:
-            if read_once(self.source):
-                raise StreamError(f"{name_of(self.source)}: it can be read only once, so it has no summary.")
-            self._summary = summarise(self)
-        return self._summary
-
-    def _open(self) -> tuple[Layout, Iterator[Record]]:
-        """Layout of the file and its records without the header."""
-        name = name_of(self.source)
-        if self._gone:
-            raise StreamError(f"{name}: it can be read only once.")
-        self._gone = read_once(self.source)
-        records = _records(self.source, self.delimiter)
-        head = list(islice(records, HEAD_ROWS + 1))
+        delimiter, texts = _delimited(self.delimiter, _texts(self.source))
+        head, texts = _looked_at(texts, delimiter)
+        if head and head[0].fault and self.on_error == "stop":
+            raise at_line(name, head[0].line, head[0].fault)
+        head = [record for record in head if not record.fault]
         if not head:
             raise StreamError(f"{name}: there are no rows in it.")
         try:
-            layout = _layout(head, self.label, self.header)
-            if self.n_features not in (None, len(layout.names)):
-                raise StreamError(f"{len(layout.names)} features where {self.n_features} were asked for.")
+            layout = _layout(head, self.choice, self.header)
         except StreamError as error:
             raise at_line(name, head[0].line, str(error)) from None
-        return layout, chain(head[1:] if layout.has_header else head, records)
+        return Opened(layout.plan, _pieces(texts, layout, delimiter, _Reader(name, faults)), head[0].line)
 
 
-def _records(source: Source, delimiter: str | None) -> Iterator[Record]:
-    """Cells of all lines that are not blank."""
-    name = name_of(source)
+class _Reader(NamedTuple):
+    """The file's name, and what becomes of its bad lines."""
+
+    name: str
+    faults: Faults
+
+    def accepts(self, record: Record, layout: Layout) -> bool:
+        """Whether a row is sound; if not, that is an error or counted."""
+        fault = record.fault or _fault(record.cells, layout)
+        if fault:
+            self.faults.meet(at_line(self.name, record.line, fault))
+        return not fault
+
+
+def _texts(source: Source) -> Iterator[bytes]:
+    """The file in pieces of whole lines, without the mark at its start."""
     with open_bytes(source) as file:
-        lines = _lines(iter(lambda: file.readline(LONGEST_LINE), b""), name)
-        start = _up_to_first_cell(lines)
-        if not start:
-            return
-        delimiter = delimiter or max(DELIMITERS, key=start[-1].count)
-        reader = csv.reader(chain(start, lines), delimiter=delimiter, skipinitialspace=True, strict=True)
-        while True:
-            line = reader.line_num + 1
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                raise at_line(name, line, f"this is not proper CSV ({error}).") from error
-            if cells and cells != [""]:
-                yield Record(line, cells)
+        # From a pipe, take what has arrived: a row should not wait for the next megabyte.
+        texts = whole_lines(file.read1 if read_once(source) else file.read, name_of(source))
+        for text in texts:
+            yield text.removeprefix(BYTE_ORDER_MARK)
+            break
+        yield from texts
 
 
-def _lines(lines: Iterable[bytes], name: str) -> Iterator[str]:
-    for number, line in enumerate(lines, start=1):
-        if len(line) == LONGEST_LINE:
-            raise at_line(name, number, f"the line is longer than {LONGEST_LINE} bytes.")
-        try:
-            yield (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode()
-        except UnicodeDecodeError as error:
-            raise at_line(name, number, "the text is not UTF-8.") from error
+def _delimited(delimiter: str | None, texts: Iterator[bytes]) -> tuple[str, Iterator[bytes]]:
+    """The delimiter, if need be from the first line that is not blank, and all texts."""
+    if delimiter is not None:
+        return delimiter, texts
+    taken: list[bytes] = []
+    for text in texts:
+        taken.append(text)
+        if text.strip():
+            first = next(filter(bytes.strip, text.split(b"\n"))).decode("latin-1")
+            return max(DELIMITERS, key=first.count), chain(taken, texts)
+    return ",", iter(taken)
 
 
-def _up_to_first_cell(lines: Iterator[str]) -> list[str]:
-    """The blank lines at the start and the first other one; empty if there is none."""
-    start = []
-    for line in lines:
-        start.append(line)
-        if line.strip():
-            return start
-    return []
+def _looked_at(texts: Iterator[bytes], delimiter: str) -> tuple[list[Record], Iterator[bytes]]:
+    """The first rows, and all texts."""
+    taken: list[bytes] = []
+
+    def noted() -> Iterator[bytes]:
+        for text in texts:
+            taken.append(text)
+            yield text
+
+    head = list(islice(_all_records(noted(), delimiter), HEAD_ROWS + 1))
+    return head, chain(taken, texts)
 
 
-def _layout(head: list[Record], label: int | str, header: bool | Literal["auto"]) -> Layout:
+def _all_records(texts: Iterator[bytes], delimiter: str) -> Iterator[Record]:
+    before = 0
+    for text in texts:
+        lines = Lines(text, texts, before)
+        yield from records(lines, delimiter)
+        before = lines.before
+
+
+def _pieces(texts: Iterator[bytes], layout: Layout, delimiter: str, reader: _Reader) -> Iterator[Cells]:
+    """The cells of all texts: by pyarrow where a text is plain, row by row where not."""
+    read_plain = PlainCsv(layout.plan, layout.text_labels, delimiter)
+    texts, before = _after_header(texts, layout, delimiter, reader) if layout.has_header else (texts, 0)
+    for text in texts:
+        cells = read_plain(text, before + 1)
+        if cells is not None and not faulty_rows(cells, layout.plan).any():
+            before += len(cells.labels)
+            yield cells
+        else:
+            lines = Lines(text, texts, before)
+            rows = list(records(lines, delimiter))
+            before = lines.before
+            yield from _cells_of(rows, layout, reader)
+
+
+def _after_header(
+    texts: Iterator[bytes], layout: Layout, delimiter: str, reader: _Reader
+) -> tuple[Iterator[bytes], int]:
+    """What follows the header, and the lines up to there."""
+    before = 0
+    for text in texts:
+        lines = Lines(text, texts, before)
+        for record in records(lines, delimiter):
+            if not record.fault:
+                return chain([b"".join(lines.waiting)], texts), lines.before
+            reader.accepts(record, layout)
+        before = lines.before
+    return texts, before
+
+
+def _layout(head: list[Record], choice: Choice, header: bool | Literal["auto"]) -> Layout:
     first = head[0].cells
     if len(first) < 2:
         raise StreamError("there is only one column; a label and at least one feature are needed.")
-    position = _label_position(label, first)
-    if header == "auto":
-        named = isinstance(label, str) and first[position].strip() == label
-        header = named or _looks_like_header(head, position)
-    following = [record.cells[position] for record in head[header:] if position < len(record.cells)]
-    names = tuple(cell.strip() for cell in first)
-    columns = tuple(f"column {i + 1}" + (f" ({_shown(name)})" if header else "") for i, name in enumerate(names))
-    features = names[:position] + names[position + 1 :]
-    return Layout(
-        columns=columns,
-        names=features if header else tuple(f"x{i + 1}" for i in range(len(features))),
-        label=position,
-        text_labels=not all(map(_is_number, following)),
-        has_header=header,
-    )
-
-
-def _label_position(label: int | str, first: list[str]) -> int:
     names = [cell.strip() for cell in first]
-    if isinstance(label, str) and not re.fullmatch("-?[0-9]{1,9}", label):
-        if label not in names:
-            raise StreamError(f"there is no column {_shown(label)} among {_shown(', '.join(names))}.")
-        return names.index(label)
-    position = int(label)
-    if not -len(first) <= position < len(first):
-        raise StreamError(f"there is no column at position {position}, only {len(first)} columns.")
-    return position % len(first)
+    plan = planned(choice, names)
+    if header == "auto":
+        header = _asks_for_a_name(choice, names) or _looks_like_header(head, plan)
+    columns = tuple(f"column {i + 1}" + (f" ({shown(name)})" if header else "") for i, name in enumerate(names))
+    if not header:
+        plan = planned(choice, [f"x{i + 1}" for i in range(len(names))])
+    text_labels = not all(map(_is_number, _labels_of(head[header:], plan)))
+    return Layout(plan, columns, text_labels, has_header=header)
 
 
-def _looks_like_header(head: list[Record], label: int) -> bool:
+def _asks_for_a_name(choice: Choice, names: list[str]) -> bool:
+    asked = [choice.label, *(choice.columns or ()), *choice.drop, *choice.categorical]
+    return any(isinstance(column, str) and column in names for column in asked)
+
+
+def _looks_like_header(head: list[Record], plan: Plan) -> bool:
     first = head[0].cells
-    features = first[:label] + first[label + 1 :]
-    if any(cell.strip() and not _is_number(cell) for cell in features):
+    if any(cleaned(first[position]) and not _is_number(first[position]) for position in plan.numeric):
         return True
-    following = [record.cells[label] for record in head[1:] if label < len(record.cells)]
-    return bool(following) and not _is_number(first[label]) and all(map(_is_number, following))
+    following = _labels_of(head[1:], plan)
+    return bool(following) and not _is_number(first[plan.label]) and all(map(_is_number, following))
+
+
+def _labels_of(rows: list[Record], plan: Plan) -> list[str]:
+    """The labels of those rows that have as many cells as they should, and one for the label."""
+    complete = (record.cells for record in rows if len(record.cells) == len(plan.names))
+    return [cells[plan.label] for cells in complete if cleaned(cells[plan.label])]
 
 
 def _is_number(cell: str) -> bool:
@@ -230,52 +231,83 @@ def _is_number(cell: str) -> bool:
     return "_" not in cell  # float() takes 1_000
 
 
-def _block(records: list[Record], layout: Layout, name: str) -> Block:
-    """Convert whole rows at once; only if that fails, look for the cell that is to blame."""
-    n_columns, label = len(layout.columns), layout.label
-    if all(len(record.cells) == n_columns for record in records):
-        features = _floats([cell for _, cells in records for cell in cells[:label] + cells[label + 1 :]])
-        labels = _labels([record.cells[label].strip() for record in records], layout.text_labels)
-        if features is not None and labels is not None:
-            return Block(features.reshape(len(records), n_columns - 1), labels, records[0].line)
-    for record in records:
-        fault = _fault(record.cells, layout)
-        if fault:
-            raise at_line(name, record.line, fault)
-    raise AssertionError("rows without a fault were refused")
+def _cells_of(rows: list[Record], layout: Layout, reader: _Reader) -> Iterator[Cells]:
+    """Convert rows of neighbouring lines at once; only if that fails, look for those that are to blame."""
+    for run in _runs(rows):
+        cells = _converted(run, layout)
+        if cells is not None:
+            yield cells
+            continue
+        sound = [record for record in run if reader.accepts(record, layout)]
+        assert len(sound) < len(run), "rows without a fault were refused"
+        yield from _cells_of(sound, layout, reader)
+
+
+def _runs(rows: list[Record]) -> Iterator[list[Record]]:
+    """Rows whose lines follow each other."""
+    for _, run in groupby(enumerate(rows), lambda numbered: numbered[1].line - numbered[0]):
+        yield [record for _, record in run]
+
+
+def _converted(rows: list[Record], layout: Layout) -> Cells | None:
+    """The cells of rows, or None if something is wrong with them."""
+    plan, table = layout.plan, [record.cells for record in rows]
+    if any(len(cells) != len(layout.columns) for cells in table):
+        return None
+    numbers = _floats([cells[position] for cells in table for position in plan.numeric])
+    labels = _labels([cells[plan.label] for cells in table], layout.text_labels)
+    if numbers is None or labels is None:
+        return None
+    texts = [_text([cells[category.position] for cells in table]) for category in plan.categories]
+    cells = Cells(numbers.reshape(len(rows), len(plan.numeric)), texts, labels, rows[0].line)
+    return None if faulty_rows(cells, plan).any() else cells
 
 
 def _floats(cells: list[str]) -> NDArray[np.float64] | None:
-    """The cells as finite numbers, or None if one of them is none."""
+    """The cells as numbers, NaN where they are missing, or None if one of them is no number."""
     try:
-        values = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
+        values = np.fromiter(map(_float, cells), dtype=np.float64, count=len(cells))
     except ValueError:
         return None
-    return values if np.isfinite(values).all() and "_" not in "".join(cells) else None
+    return values if "_" not in "".join(cells) else None
+
+
+def _float(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        if cleaned(cell):
+            raise
+        return np.nan
 
 
 def _labels(cells: list[str], text_labels: bool) -> Labels | None:
-    if not text_labels:
-        return _floats(cells)
-    return np.array(cells, dtype=np.str_) if all(cells) else None
+    return np.array([cell.strip() for cell in cells], dtype=np.str_) if text_labels else _floats(cells)
+
+
+def _text(cells: list[str]) -> Text:
+    values = {cell: code for code, cell in enumerate(dict.fromkeys(cells))}
+    return Text(np.array([values[cell] for cell in cells], dtype=np.int64), [cleaned(cell) for cell in values])
 
 
 def _fault(cells: list[str], layout: Layout) -> str | None:
     """What is wrong with a row, or None."""
+    plan = layout.plan
     if len(cells) != len(layout.columns):
         return f"{len(cells)} cells where the first line has {len(layout.columns)}."
-    for position, (cell, column) in enumerate(zip(cells, layout.columns, strict=True)):
-        if not cell.strip():
-            return f"{column} is empty."
-        if position == layout.label and layout.text_labels:
+    text = {category.position for category in plan.categories} | ({plan.label} if layout.text_labels else set())
+    for position in sorted({*plan.numeric, *text, plan.label}):
+        cell, column, is_label = cells[position], layout.columns[position], position == plan.label
+        if is_label or plan.missing == "error":
+            if not (cell.strip().rstrip("\0") if is_label else cell.strip()):  # NumPy drops zero bytes at the end
+                return f"{column} is empty."
+        elif not cleaned(cell):
             continue
-        if not _is_number(cell):
-            also = ", as the labels before are" if position == layout.label else ""
-            return f"{column} holds {_shown(cell)}, which is not a number{also}."
-        if not math.isfinite(float(cell)):
+        if position in text:
+            if not is_label and not cleaned(cell):
+                return f"{column} holds {shown(cell)}, a missing value."
+        elif not _is_number(cell):
+            return f"{column} holds {shown(cell)}, which is not a number{', as the labels before are' * is_label}."
+        elif not np.isfinite(float(cell)):
             return f"{column} is {float(cell)}; only finite numbers are accepted."
     return None
-
-
-def _shown(cell: str) -> str:
-    return repr(cell if len(cell) <= 40 else cell[:37] + "...")

@@ -1,20 +1,17 @@
 """Streams from LIBSVM text: `label index:value index:value ...`, one row per line."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.streams.block import Block, StreamError, Summary, at_line, csr, dense, stored, summarise
+from onkel.streams.block import Block, StreamError, Summary, better_dense, csr, dense, stored, summarise
+from onkel.streams.lines import Faults, OnError, whole_lines
 from onkel.streams.oddline import MOST_FEATURES, Limits, read_odd_line
 from onkel.streams.opening import Source, name_of, open_bytes, read_once
 from onkel.streams.scan import ODD_LINE, TEXT_DONE, Columns, Progress, scan
 
-CHUNK_BYTES = 2**20
-LONGEST_LINE = 2**26  # bytes; without a bound, a binary file without line ends would fill the memory
 SHORTEST_ENTRY = 4  # bytes, as in " 1:1"
-FEW_ZEROS = 0.15  # share of cells that are not zero beyond which rows are dense: centred where they are standardised
-FEW_FEATURES = 64  # up to here, arrays are faster than CSR matrices even when most of their cells are zero
 
 
 class LibsvmFile:
@@ -32,6 +29,8 @@ class LibsvmFile:
     dense
         Whether the rows come as an array rather than as a CSR matrix. By default they do when there are at most 64
         features, or when the first block holds more than 15 % of its cells.
+    on_error
+        Whether a bad line is an error ("stop") or is left out ("skip"); `faults` then counts them and has the first.
 
     Examples
     --------
@@ -46,7 +45,12 @@ class LibsvmFile:
     """
 
     def __init__(
-        self, source: Source, n_features: int | None = None, block_rows: int = 4096, dense: bool | None = None
+        self,
+        source: Source,
+        n_features: int | None = None,
+        block_rows: int = 4096,
+        dense: bool | None = None,
+        on_error: OnError = "stop",
     ) -> None:
         if n_features is not None and not 1 <= n_features <= MOST_FEATURES:
             raise StreamError(f"The number of features must be from 1 to {MOST_FEATURES}, not {n_features}.")
@@ -56,6 +60,8 @@ class LibsvmFile:
         self.n_features = n_features
         self.block_rows = block_rows
         self.dense = dense
+        self.on_error = on_error
+        self.faults = Faults(on_error)
         self._summary: Summary | None = None
         self._gone = False
 
@@ -68,7 +74,7 @@ class LibsvmFile:
                 limits.width = _some_features(block.rows.shape[1], limits.name)
                 limits.beyond = f"{limits.width}, the largest of the first block; give their number (--features)."
             if as_array is None:
-                as_array = _better_dense(block)
+                as_array = better_dense(stored(block.rows).size, *block.rows.shape)
             yield block._replace(rows=dense(block.rows)) if as_array else block
 
     def summary(self) -> Summary:
@@ -80,13 +86,16 @@ class LibsvmFile:
         return self._summary
 
     def _given_limits(self) -> Limits:
-        return Limits(name_of(self.source), self.n_features, f"the {self.n_features} features asked for.")
+        self.faults = Faults(self.on_error)
+        beyond = f"the {self.n_features} features asked for."
+        return Limits(name_of(self.source), self.n_features, beyond, self.faults)
 
     def _limits(self) -> Limits:
+        found = None if self.n_features or read_once(self.source) else self.summary().n_features
         limits = self._given_limits()
-        if limits.width is None and not read_once(self.source):
-            limits.width = _some_features(self.summary().n_features, limits.name)
-            limits.beyond = f"the {limits.width} features that the file had before; it has changed."
+        if found is not None:
+            limits.width = _some_features(found, limits.name)
+            limits.beyond = f"the {found} features that the file had before; it has changed."
         return limits
 
     def _blocks(self, limits: Limits) -> Iterator[Block]:
@@ -97,7 +106,7 @@ class LibsvmFile:
         with open_bytes(self.source) as file:
             # From a pipe, take what has arrived: a row should not wait for the next megabyte.
             read = file.read1 if self._gone else file.read
-            for block in _csr_blocks(_whole_lines(read, limits.name), limits, self.block_rows):
+            for block in _csr_blocks(whole_lines(read, limits.name), limits, self.block_rows):
                 empty = False
                 yield block
         if empty:
@@ -108,30 +117,6 @@ def _some_features(n_features: int, name: str) -> int:
     if n_features == 0:
         raise StreamError(f"{name}: no row has a feature, so their number must be given (--features).")
     return n_features
-
-
-def _better_dense(block: Block) -> bool:
-    n_rows, n_features = block.rows.shape
-    return bool(n_features <= FEW_FEATURES or stored(block.rows).size > FEW_ZEROS * n_rows * n_features)
-
-
-def _whole_lines(read: Callable[[int], bytes], name: str) -> Iterator[bytes]:
-    """Cut a file at line ends, about CHUNK_BYTES at a time; the last line gets an end if it has none."""
-    unfinished: list[bytes] = []
-    lines = 0
-    while chunk := read(CHUNK_BYTES):
-        end = chunk.rfind(b"\n") + 1
-        if end:
-            text = b"".join([*unfinished, chunk[:end]])
-            yield text
-            lines += text.count(b"\n")
-            unfinished = []
-        unfinished.append(chunk[end:])
-        if sum(map(len, unfinished)) > LONGEST_LINE:
-            raise at_line(name, lines + 1, f"the line is longer than {LONGEST_LINE} bytes.")
-    text = b"".join(unfinished)
-    if text:
-        yield text + b"\n"
 
 
 def _csr_blocks(texts: Iterator[bytes], limits: Limits, block_rows: int) -> Iterator[Block]:

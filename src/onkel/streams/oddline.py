@@ -2,14 +2,14 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from onkel.streams.block import StreamError, at_line
+from onkel.streams.lines import BYTE_ORDER_MARK, Faults
 
 MOST_FEATURES = 2**31 - 1  # indices are kept in 32 bits
 LONGEST_INDEX = len(str(MOST_FEATURES))
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 # Not simply what float() takes: that includes 1_000 and digits of other scripts.
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -24,6 +24,7 @@ class Limits:
     name: str
     width: int | None
     beyond: str  # end of the sentence about an index beyond the width
+    faults: Faults = field(default_factory=Faults)
 
 
 class OddRow(NamedTuple):
@@ -44,12 +45,12 @@ def read_odd_line(text: bytes, line: int, limits: Limits) -> OddRow | None:
     line
         Its number, for the message.
     limits
-        Name of the file and number of features.
+        Name of the file, number of features, and what becomes of bad lines.
 
     Returns
     -------
     OddRow or None
-        None for a blank line.
+        None for a blank line, and for one that is left out.
 
     Examples
     --------
@@ -72,7 +73,8 @@ def read_odd_line(text: bytes, line: int, limits: Limits) -> OddRow | None:
             indices.append(index - 1)
             values.append(value)
     except StreamError as error:
-        raise at_line(limits.name, line, str(error)) from None
+        limits.faults.meet(at_line(limits.name, line, str(error)))
+        return None
     return OddRow(label, indices, values)
 
 

@@ -41,7 +41,7 @@ def read_once(source: Source) -> bool:
     >>> read_once("-")
     True
     """
-    return source == "-" or (os.path.exists(source) and not os.path.isfile(source))
+    return source == "-" or (os.path.exists(source) and not os.path.isfile(source) and not os.path.isdir(source))
 
 
 def open_bytes(source: Source) -> io.BufferedReader:

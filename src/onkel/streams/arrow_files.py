@@ -1,0 +1,203 @@
+"""Streams from Parquet and Arrow files, and from folders of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
+
+import numpy as np
+
+from onkel.streams.arrow import Picked, cells_of, has_pyarrow, is_number, is_text
+from onkel.streams.block import StreamError
+from onkel.streams.columns import Choice, ColumnChoice, Plan, planned, shown
+from onkel.streams.encoding import Cells, faulty_rows, kept
+from onkel.streams.lines import Faults, OnError
+from onkel.streams.opening import Source
+from onkel.streams.table import Opened, Reading, TableStream
+
+ArrowFormat: TypeAlias = Literal["parquet", "arrow"]
+
+ENDINGS: dict[str, ArrowFormat] = {
+    ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+}  # fmt: skip
+
+
+class ArrowFile(TableStream):
+    """Rows of a Parquet or Arrow file, or of all such files in a folder in the order of their names.
+
+    Memory is that of a block, and of what one column of a row group needs to be unpacked. Names of folders, such as
+    year=2024, are not made into columns. It needs pyarrow.
+
+    Parameters
+    ----------
+    source
+        Path of a file or a folder.
+    format
+        "parquet" or "arrow" (Arrow's own format, file or stream, also called Feather or IPC); by default, after the
+        ending.
+    n_features
+        Number of features, if the file shall be held against it.
+    block_rows
+        Rows per block; the last block may be shorter.
+    label, columns, drop, categorical, missing, hash_columns
+        Which columns are read, and as what: see `onkel.streams.columns.Choice`. Nulls and NaN are missing.
+    on_error
+        Whether a bad row is an error ("stop") or is left out ("skip"); `faults` then counts them and has the first.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pyarrow, pyarrow.parquet
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.parquet"
+    >>> table = pyarrow.table({"age": [31, None], "city": ["Rome", "Oslo"], "answer": ["yes", "no"]})
+    >>> pyarrow.parquet.write_table(table, path)
+    >>> stream = ArrowFile(path, missing="mean", categorical={"city": "onehot"})
+    >>> [(block.rows.tolist(), block.labels.tolist()) for block in stream]
+    [([[31.0, 0.0, 1.0], [31.0, 1.0, 0.0]], ['yes', 'no'])]
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        format: ArrowFormat | None = None,
+        n_features: int | None = None,
+        block_rows: int = 4096,
+        on_error: OnError = "stop",
+        **choice: Unpack[ColumnChoice],
+    ) -> None:
+        super().__init__(source, Choice(**choice), Reading(n_features, block_rows, on_error))
+        self.format = format
+
+    def open(self, faults: Faults) -> Opened:
+        """Find out what the columns of the first file are, and open all of them."""
+        paths = files_of(Path(self.source))
+        if not has_pyarrow():
+            raise StreamError(f"{paths[0]}: reading it needs another package (pip install pyarrow).")
+        files = [_File(path, self.format or ENDINGS.get(path.suffix.lower(), "parquet")) for path in paths]
+        schema = files[0].schema()
+        try:
+            plan = planned(self.choice, schema.names)
+        except StreamError as error:
+            raise StreamError(f"{paths[0]}: {error}") from None
+        picked = Picked(
+            numbers=tuple(plan.names[position] for position in plan.numeric),
+            texts=tuple(category.name for category in plan.categories),
+            label=plan.names[plan.label],
+            text_labels=is_text(schema.field(plan.label).type),
+        )
+        _check(files[0], schema, picked)
+        return Opened(plan, self._cells(files, plan, picked, faults))
+
+    def _cells(self, files: "list[_File]", plan: Plan, picked: Picked, faults: Faults) -> Iterator[Cells]:
+        for number, file in enumerate(files):
+            if number:
+                _check(file, file.schema(), picked)
+            yield from self._cells_of(file, plan, picked, faults)
+
+    def _cells_of(self, file: "_File", plan: Plan, picked: Picked, faults: Faults) -> Iterator[Cells]:
+        row = 1
+        for batch in file.batches([*picked.numbers, *picked.texts, picked.label], self.block_rows):
+            cells = cells_of(batch, picked)
+            faulty = faulty_rows(cells, plan)
+            if faulty.any():
+                for bad in np.flatnonzero(faulty).tolist():
+                    faults.meet(StreamError(f"{file.path}, row {row + bad}: {_fault(cells, bad, picked)}"))
+                cells = kept(cells, ~faulty)
+            if len(cells.labels):
+                yield cells
+            row += len(faulty)
+
+
+def files_of(source: Path) -> list[Path]:
+    """The file itself, or the Parquet and Arrow files below a folder; hidden ones (. or _) do not count."""
+    if str(source) == "-":
+        raise StreamError("standard input: Parquet and Arrow files can be read from a path only.")
+    if not source.exists():
+        raise StreamError(f"{source}: there is no such file.")
+    if not source.is_dir():
+        return [source]
+    inside = sorted(path for path in source.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
+    found = [path for path in inside if not any(part[0] in "._" for part in path.relative_to(source).parts)]
+    if not found:
+        raise StreamError(f"{source}: there is no Parquet or Arrow file in this folder.")
+    return found
+
+
+class _File(NamedTuple):
+    """One file; its damages are sentences."""
+
+    path: Path
+    format: ArrowFormat
+
+    def schema(self) -> Any:
+        """Names and types of its columns."""
+        with _sentences(self), self._open() as file:
+            return file.schema_arrow if self.format == "parquet" else file.schema
+
+    def batches(self, columns: list[str], rows: int) -> Iterator[Any]:
+        """Record batches of at most that many rows."""
+        with _sentences(self), self._open() as file:
+            if self.format == "parquet":
+                yield from file.iter_batches(batch_size=rows, columns=columns, use_threads=False)
+                return
+            whole = file if hasattr(file, "__iter__") else map(file.get_batch, range(file.num_record_batches))
+            for batch in whole:
+                for start in range(0, batch.num_rows, rows):
+                    yield batch.select(columns).slice(start, rows)
+
+    def _open(self) -> Any:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        if self.format == "parquet":
+            return parquet.ParquetFile(self.path)
+        source = pa.memory_map(str(self.path))
+        try:
+            return pa.ipc.open_file(source)
+        except pa.ArrowInvalid:
+            source.seek(0)
+            return pa.ipc.open_stream(source)
+
+
+@contextmanager
+def _sentences(file: _File) -> Iterator[None]:
+    """Errors of pyarrow inside become one sentence about the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        kind, what = file.format.capitalize(), " ".join(str(error).split())
+        raise StreamError(f"{file.path}: this is no {kind} file that can be read ({what}).") from None
+
+
+def _check(file: _File, schema: Any, picked: Picked) -> None:
+    """Whether a file has the columns, and of which types."""
+    for name in (*picked.numbers, *picked.texts, picked.label):
+        if name not in schema.names:
+            raise StreamError(f"{file.path}: there is no column {shown(name)}, which the first file has.")
+        kind, number = schema.field(name).type, name in picked.numbers
+        if name == picked.label and is_text(kind) != picked.text_labels:
+            raise StreamError(f"{file.path}: its labels are {kind}, those of the first file are not.")
+        if number and is_text(kind):
+            raise StreamError(f"{file.path}: column {shown(name)} holds text; drop it, or make it categorical.")
+        if not is_number(kind) and not is_text(kind):
+            raise StreamError(f"{file.path}: column {shown(name)} is of type {kind}, neither numbers nor text.")
+
+
+def _fault(cells: Cells, row: int, picked: Picked) -> str:
+    """What is wrong with a row."""
+    for name, number in zip(picked.numbers, cells.numbers[row].tolist(), strict=True):
+        if not np.isfinite(number):
+            return _about(name, number)
+    for name, text in zip(picked.texts, cells.texts, strict=True):
+        if not text.values[text.codes[row]]:
+            return f"column {shown(name)} is empty."
+    label = cells.labels[row]
+    return f"column {shown(picked.label)} is empty." if picked.text_labels else _about(picked.label, float(label))
+
+
+def _about(name: str, number: float) -> str:
+    if np.isnan(number):
+        return f"column {shown(name)} is empty."
+    return f"column {shown(name)} is {number}; only finite numbers are accepted."

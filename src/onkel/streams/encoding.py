@@ -1,0 +1,128 @@
+"""From the cells of a table to blocks: missing values and categories become numbers."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+
+from onkel.streams.block import Block, Labels, Rows, better_dense, csr
+from onkel.streams.columns import Category, Plan, hashed
+
+
+class Text(NamedTuple):
+    """A column of text: which of the values each row has; "" is a missing one."""
+
+    codes: NDArray[np.int64]
+    values: list[str]
+
+
+class Cells(NamedTuple):
+    """Consecutive rows of a table: numbers (n, m), NaN where missing, one text per category, and labels."""
+
+    numbers: NDArray[np.float64]
+    texts: list[Text]
+    labels: Labels
+    first_line: int = 0
+
+
+def faulty_rows(cells: Cells, plan: Plan) -> NDArray[np.bool_]:
+    """Which rows hold what cannot be taken: an infinite number, no label, a missing value where that is an error."""
+    labels = cells.labels
+    faulty = ~np.isfinite(labels) if labels.dtype.kind == "f" else labels == ""
+    if not np.isfinite(cells.numbers).all():
+        refused = np.isinf(cells.numbers) if plan.missing != "error" else ~np.isfinite(cells.numbers)
+        faulty = faulty | refused.any(axis=1)
+    if plan.missing != "error":
+        return faulty
+    for text in cells.texts:
+        faulty = faulty | np.isin(text.codes, [code for code, value in enumerate(text.values) if not value])
+    return faulty
+
+
+def kept(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
+    """Some of the rows."""
+    texts = [Text(text.codes[rows], text.values) for text in cells.texts]
+    return Cells(cells.numbers[rows], texts, cells.labels[rows], cells.first_line)
+
+
+class Encoder:
+    """Turns cells into blocks, in the order of the stream: means are those of the rows before.
+
+    Examples
+    --------
+    >>> from onkel.streams.columns import Choice, checked, planned
+    >>> encoder = Encoder(planned(checked(Choice(missing="mean")), ["x", "y"]))
+    >>> numbers = np.array([[np.nan], [4.0], [np.nan], [8.0], [np.nan]])
+    >>> encoder.block(Cells(numbers, [], np.zeros(5))).rows.ravel().tolist()
+    [0.0, 4.0, 4.0, 8.0, 6.0]
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._n_features = len(plan.features)
+        self._sums = np.zeros(len(plan.numeric))
+        self._counts = np.zeros(len(plan.numeric))
+        self._dense = better_dense(len(plan.numeric) + len(plan.categories), 1, self._n_features)
+
+    def block(self, cells: Cells) -> Block:
+        """The block of these cells; with running means, they must follow those before."""
+        numbers = self._filled(cells.numbers)
+        if not self._plan.categories:
+            return Block(numbers, cells.labels, cells.first_line)
+        columns = self._category_columns(cells.texts)
+        return Block(self._joined(numbers, columns), cells.labels, cells.first_line)
+
+    def _filled(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self._plan.missing == "zero":
+            return np.nan_to_num(numbers, copy=False)
+        return self._running_means(numbers) if self._plan.missing == "mean" else numbers
+
+    def _running_means(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        known = ~np.isnan(numbers)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Added up one by one from the first row on, so that no bit depends on how the stream is cut.
+            sums = np.cumsum(np.vstack([self._sums, np.where(known, numbers, 0.0)]), axis=0)
+        counts = np.cumsum(np.vstack([self._counts, known]), axis=0)
+        self._sums, self._counts = sums[-1], counts[-1]
+        means = np.nan_to_num(sums[:-1] / np.maximum(counts[:-1], 1.0))  # sums of huge numbers may be infinite
+        return np.where(known, numbers, means)
+
+    def _category_columns(self, texts: list[Text]) -> list[NDArray[np.int64]]:
+        """Of each category, the feature that each row has; -1 for none."""
+        start, hash_start = len(self._plan.numeric), self._n_features - self._plan.n_hashed
+        columns = []
+        for category, text in zip(self._plan.categories, texts, strict=True):
+            if category.how == "values":
+                places = _one_hot(category, text, start)
+                start += len(category.values)
+            else:
+                places = _hash(category, text, hash_start, self._plan.hash_columns)
+            columns.append(np.array([*places, -1], dtype=np.int64)[text.codes])
+        return columns
+
+    def _joined(self, numbers: NDArray[np.float64], columns: list[NDArray[np.int64]]) -> Rows:
+        n, m = numbers.shape
+        if self._dense:
+            rows = np.zeros((n, self._n_features))
+            rows[:, :m] = numbers
+            for column in columns:
+                held = np.flatnonzero(column >= 0)
+                rows[held, column[held]] += 1.0
+            return rows
+        row = np.concatenate([np.repeat(np.arange(n), m), *(np.arange(n) for _ in columns)])
+        column = np.concatenate([np.tile(np.arange(m), n), *columns])
+        value = np.concatenate([numbers.ravel(), np.ones(n * len(columns))])
+        known = column >= 0
+        matrix = coo_matrix((value[known], (row[known], column[known])), shape=(n, self._n_features)).tocsr()
+        matrix.sum_duplicates()
+        return csr(matrix.data, matrix.indices, matrix.indptr, self._n_features)
+
+
+def _one_hot(category: Category, text: Text, start: int) -> list[int]:
+    places = {value: start + place for place, value in enumerate(category.values)}
+    return [places.get(value, -1) for value in text.values]
+
+
+def _hash(category: Category, text: Text, start: int, n_columns: int) -> list[int]:
+    return [start + hashed(f"{category.name}={value}", n_columns) if value else -1 for value in text.values]

@@ -1,0 +1,64 @@
+"""Text in pieces of whole lines, and what becomes of lines that cannot be read."""
+
+from collections.abc import Callable, Iterator
+from typing import Literal, TypeAlias
+
+from onkel.streams.block import StreamError, at_line
+
+OnError: TypeAlias = Literal["stop", "skip"]
+
+CHUNK_BYTES = 2**20
+LONGEST_LINE = 2**26  # bytes; without a bound, a binary file without line ends would fill the memory
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Faults:
+    """What becomes of bad lines: the first one stops the reader, or they are left out and counted.
+
+    Examples
+    --------
+    >>> faults = Faults("skip")
+    >>> faults.meet(at_line("data.csv", 3, "2 cells where the first line has 3."))
+    >>> faults.count, faults.first
+    (1, 'data.csv, line 3: 2 cells where the first line has 3.')
+    """
+
+    def __init__(self, on_error: OnError = "stop") -> None:
+        if on_error not in ("stop", "skip"):
+            raise StreamError(f"What to do on an error is stop or skip, not {on_error!r}.")
+        self.on_error: OnError = on_error
+        self.count = 0
+        self.first = ""
+
+    def meet(self, error: StreamError) -> None:
+        """Raise the error, or count it."""
+        if self.on_error == "stop":
+            raise error
+        self.count += 1
+        self.first = self.first or str(error)
+
+
+def whole_lines(read: Callable[[int], bytes], name: str) -> Iterator[bytes]:
+    r"""Cut a file at line ends, about CHUNK_BYTES at a time; the last line gets an end if it has none.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(whole_lines(io.BytesIO(b"1 1:2\n2").read, "data.libsvm"))
+    [b'1 1:2\n', b'2\n']
+    """
+    unfinished: list[bytes] = []
+    lines = 0
+    while chunk := read(CHUNK_BYTES):
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            text = b"".join([*unfinished, chunk[:end]])
+            yield text
+            lines += text.count(b"\n")
+            unfinished = []
+        unfinished.append(chunk[end:])
+        if sum(map(len, unfinished)) > LONGEST_LINE:
+            raise at_line(name, lines + 1, f"the line is longer than {LONGEST_LINE} bytes.")
+    text = b"".join(unfinished)
+    if text:
+        yield text + b"\n"
