@@ -238,3 +238,24 @@ def test_pyarrow_is_imported_only_where_it_is_used(tmp_path):
     code = f"import sys, onkel.streams as s; list(s.open_stream({str(path)!r})); print('pyarrow' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+def peak_memory(path, rows):
+    """Most that Arrow held while it read a file of one row group, in another process."""
+    numbers = np.random.default_rng(1).standard_normal((rows, 4))
+    columns = {f"x{j}": numbers[:, j] for j in range(4)}
+    parquet.write_table(pa.table(columns | {"y": np.zeros(rows)}), path, row_group_size=rows)
+    code = (
+        "import pyarrow, onkel.streams as s\n"
+        f"rows = sum(len(block.labels) for block in s.ArrowFile({str(path)!r}))\n"
+        "print(rows, pyarrow.default_memory_pool().max_memory())"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    read, peak = map(int, run.stdout.split())
+    assert read == rows
+    return peak
+
+
+def test_memory_does_not_grow_with_the_row_groups_of_a_file(tmp_path):
+    path = tmp_path / "data.parquet"
+    assert peak_memory(path, 800_000) < 1.1 * peak_memory(path, 400_000)

@@ -21,12 +21,15 @@ ENDINGS: dict[str, ArrowFormat] = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
 
+BATCH_CELLS = 2**19  # unpacked at once where blocks are smaller
+BUFFER_BYTES = 2**18  # for each column
+
 
 class ArrowFile(TableStream):
     """Rows of a Parquet or Arrow file, or of all such files in a folder in the order of their names.
 
-    Memory is that of a block, and of what one column of a row group needs to be unpacked. Names of folders, such as
-    year=2024, are not made into columns. It needs pyarrow.
+    Memory does not grow with the file, nor with the row groups of a Parquet file. Names of folders, such as year=2024,
+    are not made into columns. It needs pyarrow.
 
     Parameters
     ----------
@@ -95,8 +98,10 @@ class ArrowFile(TableStream):
             yield from self._cells_of(file, plan, picked, faults)
 
     def _cells_of(self, file: "_File", plan: Plan, picked: Picked, faults: Faults) -> Iterator[Cells]:
+        columns = [*picked.numbers, *picked.texts, picked.label]
+        blocks_at_once = max(1, BATCH_CELLS // (len(columns) * self.block_rows))
         row = 1
-        for batch in file.batches([*picked.numbers, *picked.texts, picked.label], self.block_rows):
+        for batch in file.batches(columns, blocks_at_once * self.block_rows):
             cells = cells_of(batch, picked)
             faulty = faulty_rows(cells, plan)
             if faulty.any():
@@ -150,7 +155,8 @@ class _File(NamedTuple):
         from pyarrow import parquet
 
         if self.format == "parquet":
-            return parquet.ParquetFile(self.path)
+            # With a buffer columns are read bit by bit; without one, those of a whole row group at once.
+            return parquet.ParquetFile(self.path, buffer_size=BUFFER_BYTES, pre_buffer=False)
         source = pa.memory_map(str(self.path))
         try:
             return pa.ipc.open_file(source)
