@@ -38,7 +38,9 @@ def named(axes: Any, across: str, up: str, lines: int) -> None:
     axes.set_xlabel(across, color=INK)
     axes.set_ylabel(up, color=INK)
     if lines > 1:
-        axes.legend(frameon=False, labelcolor=INK, fontsize=9)
+        axes.legend(
+            frameon=False, labelcolor=INK, fontsize=9, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=5
+        )  # above the lines, so that it hides none of them
 
 
 def shortened(axis: Any) -> None:
@@ -179,15 +181,17 @@ def pictures(reports: Reports) -> dict[str, Any]:
     return {title: picture for title, picture in made.items() if picture is not None}
 
 
-def as_svg(picture: Any) -> str:
-    """A picture as text, without what differs from run to run, in the colour of the text around it."""
+def as_svg(picture: Any, ink: str = "currentColor", paper: str = "none") -> str:
+    """A picture as text, without what differs from run to run; unless told otherwise in the colours around it."""
     import matplotlib
 
     with matplotlib.rc_context({"svg.hashsalt": "onkel", "svg.fonttype": "none", "font.family": "sans-serif"}):
         file = io.StringIO()
-        picture.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        for axes in picture.axes:
+            axes.set_facecolor("none")
+        picture.savefig(file, format="svg", facecolor=paper, metadata={"Date": None, "Creator": None})
     text = file.getvalue()
-    return text[text.index("<svg") :].replace(INK, "currentColor")
+    return text[text.index("<svg") :].replace(INK, ink)
 
 
 def save(made: dict[str, Any], folder: str) -> None:
@@ -197,4 +201,4 @@ def save(made: dict[str, Any], folder: str) -> None:
     for title, picture in made.items():
         name = title.lower().replace(" ", "-")
         picture.savefig(target / f"{name}.png", dpi=160, facecolor="white")
-        (target / f"{name}.svg").write_text(as_svg(picture).replace("currentColor", "#202020"), encoding="utf-8")
+        (target / f"{name}.svg").write_text(as_svg(picture, "#202020", "white"), encoding="utf-8")
