@@ -29,8 +29,7 @@ class Figures(NamedTuple):
     """What one algorithm did on one data set: an error and CPU seconds per run."""
 
     given: dict[str, Any]
-    errors: list[float]
-    seconds: list[float]
+    runs: list[tuple[float, float]]
     searching: float
     rows: int
 
@@ -98,11 +97,11 @@ def lines(name: str, dataset: str, task: Task, runs: int, watch: Watch) -> Itera
         watch(dataset, algorithm)
         measure = held_out if experiment.protocol == "held out" else progressive
         found = measure(made, letters_of(experiment, source, task), task, runs, source.passes)
-        ours = spread([experiment.metric.figure(error) for error in found.errors])
-        seconds = float(np.mean(found.seconds)) + (found.searching if experiment.search_is_timed else 0.0)
+        ours = spread([experiment.metric.figure(error) for error, _ in found.runs])
+        seconds = float(np.mean([time for _, time in found.runs])) + (found.searching if experiment.search_is_timed else 0.0)
         fewer = f"{found.rows:,} rows here, {source.rows:,} there" if found.rows < source.rows else ""
         note = "; ".join(reason for reason in (note, fewer) if reason)
-        done = len(found.errors), found.rows, ours
+        done = len(found.runs), found.rows, ours
         yield Line(dataset, algorithm, made.recipe, found.given, *done, cell, seconds, note)
 
 
@@ -130,7 +129,7 @@ def progressive(entry: Entry, letters: dict[str, Any], task: Task, runs: int, pa
     best, searching = candidates[int(np.argmin(tried))], process_time() - clock
     learner = make_learner(entry.recipe, **best)
     found = [learned(learner, task, *task.part(permutation(seed, task)), seed) for seed in range(runs)]
-    return Figures(best, *map(list, zip(*found, strict=True)), searching, len(task.block.labels))
+    return Figures(best, found, searching, len(task.block.labels))
 
 
 def learned(learner: Learner, task: Task, X: Any, y: Any, seed: int) -> tuple[float, float]:
@@ -151,7 +150,7 @@ def held_out(entry: Entry, letters: dict[str, Any], task: Task, runs: int, passe
     best = learners.index(chosen(learners, *first_part(task), FOLDS, **task.start))
     searching = process_time() - clock
     found = [tested(learners[best], task, passes, seed) for seed in range(runs)]
-    return Figures(candidates[best], *map(list, zip(*found, strict=True)), searching, len(task.block.labels))
+    return Figures(candidates[best], found, searching, len(task.block.labels))
 
 
 def tested(learner: Learner, task: Task, passes: int, seed: int) -> tuple[float, float]:
@@ -174,12 +173,12 @@ def by_machine(entry: Entry, letters: dict[str, Any], task: Task, runs: int) -> 
     assert task.test is not None
     clock = process_time()
     best = machines.chosen(entry.recipe, entry.candidates(letters), *first_part(task), FOLDS)
-    searching, lost, seconds = process_time() - clock, list[float](), list[float]()
+    searching, found = process_time() - clock, list[tuple[float, float]]()
     for seed in range(runs if entry.recipe in machines.RANDOM else 1):
         X, y = task.part(permutation(seed, task))
         clock = process_time()
         model = machines.fitted(entry.recipe, best, X, y, seed)
-        seconds.append(process_time() - clock)
-        lost.append(1.0 - float(model.score(task.test.rows, task.test.labels)))
+        seconds = process_time() - clock
+        found.append((1.0 - float(model.score(task.test.rows, task.test.labels)), seconds))
     n = len(task.block.labels)
-    return Figures(best, lost, seconds, searching, min(n, machines.MOST.get(entry.recipe, n)))
+    return Figures(best, found, searching, min(n, machines.MOST.get(entry.recipe, n)))
