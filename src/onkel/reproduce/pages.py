@@ -93,7 +93,7 @@ def simple(value: Any) -> Any:
 
 def page(result: Result) -> str:
     """A Markdown page."""
-    return "\n".join(_lines(result)).rstrip() + "\n"
+    return "\n".join(_lines(result)).rstrip().replace("\n\n\n", "\n\n") + "\n"
 
 
 def _lines(result: Result) -> Iterator[str]:

@@ -98,7 +98,8 @@ def lines(name: str, dataset: str, task: Task, runs: int, watch: Watch) -> Itera
         measure = held_out if experiment.protocol == "held out" else progressive
         found = measure(made, letters_of(experiment, source, task), task, runs, source.passes)
         ours = spread([experiment.metric.figure(error) for error, _ in found.runs])
-        seconds = float(np.mean([time for _, time in found.runs])) + (found.searching if experiment.search_is_timed else 0.0)
+        searching = found.searching if experiment.search_is_timed else 0.0
+        seconds = searching + float(np.mean([time for _, time in found.runs]))
         fewer = f"{found.rows:,} rows here, {source.rows:,} there" if found.rows < source.rows else ""
         note = "; ".join(reason for reason in (note, fewer) if reason)
         done = len(found.runs), found.rows, ours
