@@ -50,7 +50,7 @@ def load(source: Source, held_out: bool, limit: int | None) -> Task:
         origin = "official"
     block, after = sampled(block, limit), None if after is None else sampled(after, limit)
     block, after = scaled(block, after, source.scale)
-    return as_task(block, after, origin, data.info(source.name).task == "regression", source.positive)
+    return as_task(block, after, origin, source)
 
 
 def sampled(block: Block, limit: int | None) -> Block:
@@ -80,15 +80,18 @@ def scaled(block: Block, test: Block | None, scale: str) -> tuple[Block, Block |
     return placed(block), None if test is None else placed(test)
 
 
-def as_task(block: Block, test: Block | None, origin: str, regression: bool, positive: tuple[float, ...]) -> Task:
+def as_task(block: Block, test: Block | None, origin: str, source: Source) -> Task:
     """Labels as targets: numbers of a regression within [0, 1], classes as -1 and 1 or as whole numbers."""
     parts = [block] if test is None else [block, test]
     labels: list[NDArray[Any]] = [part.labels for part in parts]
-    if regression:
+    if source.above is not None:
+        labels = [part > source.above for part in labels]
+    elif source.positive:
+        labels = [np.isin(part, source.positive) for part in labels]
+    if source.above is None and data.info(source.name).task == "regression":
         low, width = labels[0].min(), np.ptp(labels[0]) or 1.0
         targets, start = [(part - low) / width for part in labels], {"task": "regression", "n_outputs": 1}
     else:
-        labels = [np.isin(part, positive) for part in labels] if positive else labels
         classes = np.unique(np.concatenate(labels))
         targets = [encode(part, classes) for part in labels]
         start = {"task": task_of(classes), "n_outputs": outputs(classes)}

@@ -7,7 +7,7 @@ from onkel.reproduce.experiments import EXPERIMENTS
 from onkel.reproduce.results import FAR, UNEXPLAINED, Line, Result
 
 HEADINGS = ("data set", "algorithm", "ours", "paper", "difference", "time", "paper's time", "")
-CHOICE = "on the first tenth (1,000 to 5,000 rows) of one more permutation"
+CHOICE = "on the first 5,000 rows of one more permutation"
 PROTOCOLS = {
     "progressive": "One pass over random permutations, the same for all algorithms: each row is predicted, then "
     f"learned. Parameters with several values to choose from have the least error {CHOICE}.",
@@ -47,7 +47,7 @@ def summary(result: Result) -> str:
     """How many lines agree, in a sentence."""
     compared = [line for line in result.lines if line.difference is not None]
     far = [line for line in compared if line.far]
-    unexplained = sum(line.remark == UNEXPLAINED for line in far)
+    unexplained = sum(line.remark.startswith(UNEXPLAINED) for line in far)
     return (
         f"{len(compared) - len(far)} of {len(compared)} figures are within {FAR:g} standard deviations of the paper's; "
         f"of the other {len(far)}, {unexplained} {'is' if unexplained == 1 else 'are'} unexplained."
@@ -62,6 +62,12 @@ def extent(result: Result) -> str:
     return f"Quick: only to see that it works, not to be compared. {text}" if result.quick else text
 
 
+def not_asked_for(result: Result) -> list[str]:
+    """The other data sets of the table."""
+    asked = {*result.absent, *(data.dataset for data in result.data)}
+    return [name for name in EXPERIMENTS[result.experiment].sources if name not in asked]
+
+
 def as_json(result: Result) -> dict[str, Any]:
     """All numbers by name."""
     experiment = EXPERIMENTS[result.experiment]
@@ -70,6 +76,7 @@ def as_json(result: Result) -> dict[str, Any]:
         "metric": experiment.metric.name, "lower_is_better": experiment.metric.lower_is_better,
         "protocol": experiment.protocol, "runs": result.runs, "paper_runs": experiment.runs, "limit": result.limit,
         "quick": result.quick, "data": [data._asdict() for data in result.data], "absent": result.absent,
+        "not_asked_for": not_asked_for(result),
         "lines": [plain(result, line) for line in result.lines],
     }  # fmt: skip
 
@@ -111,7 +118,9 @@ def _lines(result: Result) -> Iterator[str]:
         yield from _table(["data set", "name here", "rows learned", "the paper's", "test part"], counts)
         yield from _table(["data set", "algorithm", "learner"], [*map(_learner, result.lines)])
     if result.absent:
-        yield from ("## Not here", "", *(f"- {name}: {how}" for name, how in result.absent.items()))
+        yield from ("## Not here", "", *(f"- {name}: {how}" for name, how in result.absent.items()), "")
+    if left := not_asked_for(result):
+        yield f"Not asked for: {', '.join(left)}."
 
 
 def _learner(line: Line) -> list[str]:

@@ -17,7 +17,7 @@ from onkel.reproduce.results import Data, Line, Result
 from onkel.reproduce.terms import Entry, Experiment, Source
 
 CHOOSING_SEED = 1_000_000  # of the permutation that parameters are chosen on; not among those of the runs
-FEW, MANY = 1_000, 5_000  # a tenth of the rows chooses parameters, within these bounds
+FIRST = 5_000  # rows that parameters are chosen on, at most
 FOLDS = 5
 SAMPLE = 65_536  # rows that partitions are made from, at most
 QUICK_ROWS, QUICK_RUNS = 1_000, 2
@@ -117,9 +117,8 @@ def permutation(seed: int, task: Task) -> Any:
 
 
 def first_part(task: Task) -> tuple[Any, Any]:
-    """The rows that parameters are chosen on: the first tenth of an extra permutation."""
-    count = min(max(len(task.block.labels) // 10, FEW), MANY)
-    return task.part(permutation(CHOOSING_SEED, task)[:count])
+    """The rows that parameters are chosen on: the first of an extra permutation."""
+    return task.part(permutation(CHOOSING_SEED, task)[:FIRST])
 
 
 def progressive(entry: Entry, letters: dict[str, Any], task: Task, runs: int, passes: int = 1) -> Figures:
@@ -172,14 +171,14 @@ def by_machine(entry: Entry, letters: dict[str, Any], task: Task, runs: int) -> 
     from onkel.reproduce import machines  # not before: scikit-learn takes long to import
 
     assert task.test is not None
-    clock = process_time()
-    best = machines.chosen(entry.recipe, entry.candidates(letters), *first_part(task), FOLDS)
+    (X, y), Z, clock = first_part(task), machines.taken(task.test.rows), process_time()
+    best = machines.chosen(entry.recipe, entry.candidates(letters), machines.taken(X), y, FOLDS)
     searching, found = process_time() - clock, list[tuple[float, float]]()
     for seed in range(runs if entry.recipe in machines.RANDOM else 1):
         X, y = task.part(permutation(seed, task))
         clock = process_time()
-        model = machines.fitted(entry.recipe, best, X, y, seed)
+        model = machines.fitted(entry.recipe, best, machines.taken(X), y, seed)
         seconds = process_time() - clock
-        found.append((1.0 - float(model.score(task.test.rows, task.test.labels)), seconds))
+        found.append((1.0 - float(model.score(Z, task.test.labels)), seconds))
     n = len(task.block.labels)
     return Figures(best, found, searching, min(n, machines.MOST.get(entry.recipe, n)))

@@ -31,19 +31,20 @@ class Source(NamedTuple):
     scale: str = ""  # "" leaves features as they are; "unit" is [0, 1], "signed" is [-1, 1]
     parts: str = "train"  # or "both": those to learn and those to test on are one stream
     positive: tuple[float, ...] = ()  # labels of one class, where the paper makes two of many
+    above: float | None = None  # where the paper makes two classes of a number: one is above this
     passes: int = 1
 
 
 def source(
-    name: str, rows: int, *, scale: str = "", parts: str = "train", positive: tuple[float, ...] = (), passes: int = 1,
-    **letters: Any,
+    name: str, rows: int, *, scale: str = "", parts: str = "train", positive: tuple[float, ...] = (),
+    above: float | None = None, passes: int = 1, **letters: Any,
 ) -> Source:  # fmt: skip
     """A data set; the letters are those that differ from the experiment's.
 
     >>> source("german", 1000, eta=0.2).letters
     {'eta': 0.2}
     """
-    return Source(name, rows, letters, scale, parts, positive, passes)
+    return Source(name, rows, letters, scale, parts, positive, above, passes)
 
 
 class Entry(NamedTuple):
