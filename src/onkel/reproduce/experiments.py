@@ -206,7 +206,7 @@ BKM_2 = Experiment(
     "The Bayesian kernel machine", "nguyen2018", "held out", PERCENT, 5,
     {"gamma": WIDTHS, "lam": REGULARISERS, "C": PENALTIES},
     {
-        "poker": source("poker", 25_010, scale="signed", passes=4),
+        "poker": source("poker", 25_010, scale="signed", passes=8),
         "a9a": source("a9a", 32_561, passes=4),
         "w8a": source("w8a", 49_749, passes=4),
         "cod-rna": source("cod-rna", 47_628, scale="signed", passes=8),

@@ -22,6 +22,7 @@ class Task(NamedTuple):
     test: Block | None
     test_origin: str
     start: dict[str, Any]
+    passes: int
 
     @property
     def n_features(self) -> int:
@@ -96,4 +97,4 @@ def as_task(block: Block, test: Block | None, origin: str, source: Source) -> Ta
         targets = [encode(part, classes) for part in labels]
         start = {"task": task_of(classes), "n_outputs": outputs(classes)}
     made = [part._replace(labels=y) for part, y in zip(parts, targets, strict=True)]
-    return Task(made[0], made[1] if test is not None else None, origin, start)
+    return Task(made[0], made[1] if test is not None else None, origin, start, source.passes)

@@ -96,7 +96,7 @@ def lines(name: str, dataset: str, task: Task, runs: int, watch: Watch) -> Itera
             continue
         watch(dataset, algorithm)
         measure = held_out if experiment.protocol == "held out" else progressive
-        found = measure(made, letters_of(experiment, source, task), task, runs, source.passes)
+        found = measure(made, letters_of(experiment, source, task), task, runs)
         ours = spread([experiment.metric.figure(error) for error, _ in found.runs])
         searching = found.searching if experiment.search_is_timed else 0.0
         seconds = searching + float(np.mean([time for _, time in found.runs]))
@@ -121,7 +121,7 @@ def first_part(task: Task) -> tuple[Any, Any]:
     return task.part(permutation(CHOOSING_SEED, task)[:FIRST])
 
 
-def progressive(entry: Entry, letters: dict[str, Any], task: Task, runs: int, passes: int = 1) -> Figures:
+def progressive(entry: Entry, letters: dict[str, Any], task: Task, runs: int) -> Figures:
     """Each row is predicted, then learned; parameters have the least error of this kind on the first part."""
     # The first part is learned even where there is nothing to choose, so that what is compiled on the way is not timed.
     candidates, clock, first = entry.candidates(letters), process_time(), first_part(task)
@@ -141,7 +141,7 @@ def learned(learner: Learner, task: Task, X: Any, y: Any, seed: int) -> tuple[fl
     return float(np.mean(errors(online.task, y, scores))), process_time() - clock
 
 
-def held_out(entry: Entry, letters: dict[str, Any], task: Task, runs: int, passes: int = 1) -> Figures:
+def held_out(entry: Entry, letters: dict[str, Any], task: Task, runs: int) -> Figures:
     """Some passes over the rows, then the test rows; parameters by cross-validation on the first part."""
     if entry.recipe not in RECIPES:
         return by_machine(entry, letters, task, runs)
@@ -149,18 +149,18 @@ def held_out(entry: Entry, letters: dict[str, Any], task: Task, runs: int, passe
     learners = [make_learner(entry.recipe, **given) for given in candidates]
     best = learners.index(chosen(learners, *first_part(task), FOLDS, **task.start))
     searching = process_time() - clock
-    found = [tested(learners[best], task, passes, seed) for seed in range(runs)]
+    found = [tested(learners[best], task, seed) for seed in range(runs)]
     return Figures(candidates[best], found, searching, len(task.block.labels))
 
 
-def tested(learner: Learner, task: Task, passes: int, seed: int) -> tuple[float, float]:
+def tested(learner: Learner, task: Task, seed: int) -> tuple[float, float]:
     """Mean error on the test rows after learning, and CPU seconds of learning."""
     assert task.test is not None
     X, y = task.part(permutation(seed, task))
     online = learner.start(task.n_features, seed=seed, **task.start)
     online.prepare(X)
     clock = process_time()
-    for _ in range(passes):
+    for _ in range(task.passes):
         online.learn(X, y)
     seconds, z = process_time() - clock, np.asarray(task.test.labels, np.float64)
     return float(np.mean(errors(online.task, z, online.score(task.test.rows)))), seconds
