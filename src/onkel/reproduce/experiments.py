@@ -54,6 +54,8 @@ OTHER_USPS = (
     "is sigma"
 )
 
+OTHER_NORMA = "unexplained: lam = 0.02 in place of the authors' 0.03 would come closer"
+
 
 def sizes(budget: int, per_budget: int = 4) -> dict[str, Any]:
     """B, D and k where the paper has them in fixed proportions."""
@@ -132,11 +134,11 @@ TABLE_9 = Experiment(
     "Online regression", "lu2016", "progressive", SQUARED, 20,
     {
         **sizes(30, 15), "sigma": 8.0, "eta": (0.1, 0.2, 0.3, 0.4, 0.5), "lam": 0.03, "removal": "oldest",
-        "eta_f": tuple(450 * eta for eta in (2e-4, 6e-4, 2e-3)),
+        "eta_f": 450 * 6e-4,
     },
     {
-        "housing": source("housing", 506, scale="unit", eta=0.3, eta_f=450 * 6e-4),
-        "mg": source("mg", 1_385, scale="unit", eta=0.4, eta_f=450 * 6e-4),
+        "housing": source("housing", 506, scale="unit", eta=0.3),
+        "mg": source("mg", 1_385, scale="unit", eta=0.4),
         "abalone": source("abalone", 4_177, scale="unit"),
         "parkinsons": source("parkinsons", 5_875, scale="unit"),
         "cpusmall": source("cpusmall", 8_192, scale="unit"),
@@ -146,8 +148,15 @@ TABLE_9 = Experiment(
         "year": source("year", 463_715, scale="unit"),
     },
     LU_REGRESSION,
-    {"BOGD": "the paper does not give its step and its regulariser, and no pair that was tried fits its figures"},
-    ("Targets are within [0, 1] too. Steps of housing and mg are those that give the paper's OGD to the last digit.",),
+    {
+        "BOGD": "the paper does not give its step and its regulariser, and no pair that was tried fits them all",
+        **{(name, "Norma"): OTHER_NORMA for name in ("abalone", "cpusmall")},
+    },
+    (
+        "Targets are within [0, 1] too.",
+        "Steps of OGD and NOGD on housing and mg give the paper's figures exactly over the authors' permutations.",
+        "Steps of FOGD, Norma and the perceptrons are the authors' own.",
+    ),
 )  # fmt: skip
 
 RRF_BUDGETED = {"budget": "B", "gamma": "gamma"}
