@@ -10,9 +10,6 @@ from onkel.cli.main import main
 from onkel.reproduce import EXPERIMENTS
 from onkel.reproduce.terms import entry
 from tests.cli.common import spoken
-from tests.reproduce.conftest import few, home, onlookers
-
-__all__ = ["few", "home", "onlookers"]
 
 
 @pytest.fixture
@@ -94,9 +91,11 @@ def test_learners_and_machines_learn(told, few):
 
 
 def test_it_runs_as_a_process(home):
-    command = [sys.executable, "-m", "onkel", "reproduce", "lsokl-table9", "--datasets", "housing,mg", "--quick"]
+    (home / "housing.libsvm").rename(home / "casp.libsvm")  # for which the table has fewer algorithms
+    command = [sys.executable, "-m", "onkel", "reproduce", "lsokl-table9", "--datasets", "casp,mg", "--quick"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (done.returncode, spoken(done.stderr)) == (0, [])
     lines = done.stdout.splitlines()
-    assert [row.split()[1] for row in lines[2:11]] == list(EXPERIMENTS["lsokl-table9"].algorithms)
+    learned = ["RBP", "Forgetron", "Projectron", "BOGD", "FOGD", "NOGD"]
+    assert [row.split()[:2] for row in lines[2:8]] == [["casp", name] for name in learned]
     assert lines[-1].startswith("mg: mg is not here")
