@@ -31,7 +31,8 @@ def test_data_sets_and_the_paper_are_known(name):
         known = data.info(source.name)
         both = known.rows + known.test_rows
         assert source.rows <= max(both, known.rows), source
-        assert source.scale in ("", "unit", "signed")
+        assert source.scale in ("", "unit", "signed", "bytes")
+        assert source.parts in ("train", "test", "both")
 
 
 @EVERY

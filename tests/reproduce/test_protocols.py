@@ -69,6 +69,16 @@ def test_a_stream_of_both_parts_has_all_rows_and_is_compared_with_a_reason(home,
     assert found.remark == "120 rows here, 48,842 there"
 
 
+def test_a_stream_of_the_test_part_needs_it(home, few, onlookers):
+    few("lsokl-table7", OGD=None)
+    (home / "mnist.libsvm").write_text((home / "a9a.libsvm").read_text())
+    assert set(reproduce("lsokl-table7", ["mnist"], runs=1).absent) == {"mnist"}
+    (home / "mnist.t.libsvm").write_text((home / "a9a.t.libsvm").read_text())
+    result = reproduce("lsokl-table7", ["mnist"], runs=1)
+    assert (result.absent, result.data[0].rows) == ({}, ROWS)
+    assert np.allclose(np.sort(onlookers[-1][3][:, :4], axis=0), np.sort(made_up(2)[0] / 255.0, axis=0))
+
+
 def test_a_limit_draws_the_same_rows_each_time(home):
     a, b = (load(source("german", 1000), False, 20).block for _ in range(2))
     assert len(a.labels) == 20

@@ -39,8 +39,7 @@ def load(source: Source, held_out: bool, limit: int | None) -> Task:
     train, test = data.load(source.name)
     block, after = concatenate(train), None if test is None else concatenate(test)
     if not held_out:
-        parts = [block] if after is None or source.parts == "train" else [block, after]
-        block, after, origin = concatenate(parts), None, ""
+        block, after, origin = stream(source.parts, block, after), None, ""
         limit = min(limit or source.rows, source.rows)
     elif after is None:
         order = np.random.default_rng(SPLIT_SEED).permutation(len(block.labels))
@@ -54,6 +53,13 @@ def load(source: Source, held_out: bool, limit: int | None) -> Task:
     return as_task(block, after, origin, source)
 
 
+def stream(parts: str, train: Block, test: Block | None) -> Block:
+    """The rows of a stream: of "both" parts those that are here."""
+    if test is None or parts == "train":
+        return train
+    return test if parts == "test" else concatenate([train, test])
+
+
 def sampled(block: Block, limit: int | None) -> Block:
     """At most `limit` rows, drawn at random; the same ones each time."""
     n = len(block.labels)
@@ -63,7 +69,7 @@ def sampled(block: Block, limit: int | None) -> Block:
 
 
 def scaled(block: Block, test: Block | None, scale: str) -> tuple[Block, Block | None]:
-    """Features within [0, 1] ("unit") or [-1, 1] ("signed") by the ranges of the rows to learn.
+    """Features within [0, 1] ("unit") or [-1, 1] ("signed") by the ranges of the rows to learn, or over 255 ("bytes").
 
     >>> scaled(Block(np.array([[1.0], [3.0], [2.0]]), np.zeros(3)), None, "signed")[0].rows.ravel().tolist()
     [-1.0, 1.0, 0.0]
@@ -71,12 +77,12 @@ def scaled(block: Block, test: Block | None, scale: str) -> tuple[Block, Block |
     if not scale:
         return block, test
     rows = dense(block.rows)
-    low, width = rows.min(axis=0), np.ptp(rows, axis=0)
+    low, width = (0.0, np.array(255.0)) if scale == "bytes" else (rows.min(axis=0), np.ptp(rows, axis=0))
     width = np.where(width > 0.0, width, 1.0)
 
     def placed(part: Block) -> Block:
         unit = (dense(part.rows) - low) / width
-        return part._replace(rows=unit if scale == "unit" else 2.0 * unit - 1.0)
+        return part._replace(rows=2.0 * unit - 1.0 if scale == "signed" else unit)
 
     return placed(block), None if test is None else placed(test)
 

@@ -63,7 +63,8 @@ def reproduce(
     result = Result(name, [], [], {}, runs, limit, quick)
     for dataset in wanted(experiment, datasets):
         source = experiment.sources[dataset]
-        if data.find(source.name) is None:
+        files = data.find(source.name)
+        if files is None or (source.parts == "test" and files.test is None):
             result.absent[dataset] = f"{source.name} is not here{data.how_to_get(data.info(source.name))}"
             continue
         task = load(source, experiment.protocol == "held out", limit)

@@ -28,8 +28,8 @@ class Source(NamedTuple):
     name: str
     rows: int  # that the paper learns
     letters: dict[str, Any]
-    scale: str = ""  # "" leaves features as they are; "unit" is [0, 1], "signed" is [-1, 1]
-    parts: str = "train"  # or "both": those to learn and those to test on are one stream
+    scale: str = ""  # "" leaves features as they are; "unit" is [0, 1], "signed" [-1, 1], "bytes" divides by 255
+    parts: str = "train"  # of a stream; or "test", or "both", one after the other
     positive: tuple[float, ...] = ()  # labels of one class, where the paper makes two of many
     above: float | None = None  # where the paper makes two classes of a number: one is above this
     passes: int = 1
