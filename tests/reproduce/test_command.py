@@ -41,7 +41,7 @@ def test_page_and_json_and_table_agree(told, home, few, onlookers):
     assert found["absent"]["w7a"] in shown
     assert (found["runs"], found["paper_runs"], found["quick"]) == (2, 20, False)
     assert "2 runs (the paper: 20), all rows." in page
-    assert "`ogd(eta=0.2, sigma=8.0)`" in page
+    assert "`ogd(eta=0.2, sigma=8)`" in page
 
 
 def test_better_and_worse_follow_the_direction_of_the_metric(told, few, onlookers):

@@ -124,7 +124,8 @@ def _lines(result: Result) -> Iterator[str]:
 
 
 def _learner(line: Line) -> list[str]:
-    given = ", ".join(f"{key}={simple(value)}" for key, value in line.parameters.items())
+    shown = {key: simple(value) for key, value in line.parameters.items()}
+    given = ", ".join(f"{key}={f'{value:g}' if isinstance(value, float) else value}" for key, value in shown.items())
     return [line.dataset, line.algorithm, f"`{line.learner}({given})`" if line.learner else "-"]
 
 
