@@ -127,7 +127,7 @@ TABLE_7 = Experiment(
     },
     LU,
     {
-        "FOGD": "the paper does not give the step for each data set; ours is that of the authors' code, 0.005",
+        "FOGD": "unexplained: the paper does not print its steps; ours is that of the authors' code, 0.005",
         **{("dna", name): UNSTABLE for name in ("Projectron", "Projectron++")},
         **{("usps", name): OTHER_USPS for name in LU},
     },
@@ -157,7 +157,7 @@ TABLE_9 = Experiment(
     },
     LU_REGRESSION,
     {
-        "BOGD": "the paper does not give its step and its regulariser, and no pair that was tried fits them all",
+        "BOGD": "unexplained: the paper prints neither step nor regulariser; no pair that was tried fits all data sets",
         **{(name, "Norma"): OTHER_NORMA for name in ("abalone", "cpusmall")},
     },
     (
@@ -182,7 +182,7 @@ RRF_ONLINE: dict[str, Entry | str] = {
     "NOGD": entry("nogd", eta="eta", **RRF_BUDGETED),
     "DualSGD": entry("dual_sgd", budget=100, merge=20, n_frequencies=200, lam="lam", gamma="gamma"),
 }
-CHOSEN_ANEW = "the paper does not print the widths and steps that it chose; ours are chosen anew"
+CHOSEN_ANEW = "unexplained: the paper does not print the widths and steps that it chose; ours are chosen anew"
 OWN_RRF = "our rrf standardises its rows and takes Adagrad steps"
 RRF_1 = Experiment(
     "Reparameterised random features: online classification", "nguyen2017", "progressive", MISTAKES, 10,
