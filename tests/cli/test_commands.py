@@ -190,7 +190,9 @@ def test_completion_knows_every_command(shell, told):
     assert all(command in script for command in ("compare", "describe", "predict", "tune", "warm"))
 
 
-@pytest.mark.parametrize("command", ["run", "compare", "tune", "predict", "describe", "warm", "completion"])
+@pytest.mark.parametrize(
+    "command", ["run", "compare", "tune", "predict", "describe", "reproduce", "warm", "completion"]
+)
 def test_help_has_examples(command, capsys):
     with pytest.raises(SystemExit) as stop:
         main([command, "--help"])

@@ -1,0 +1,185 @@
+"""How the papers measure: errors while learning over permutations, or on rows held out."""
+
+from collections.abc import Callable, Iterator
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel import data
+from onkel.evaluate import chosen, spread
+from onkel.metrics import errors
+from onkel.recipes import RECIPES, Learner, make_learner
+from onkel.reproduce.experiments import EXPERIMENTS
+from onkel.reproduce.loading import Task, load
+from onkel.reproduce.published import published
+from onkel.reproduce.results import Data, Line, Result
+from onkel.reproduce.terms import Entry, Experiment, Source
+
+CHOOSING_SEED = 1_000_000  # of the permutation that parameters are chosen on; not among those of the runs
+FIRST = 5_000  # rows that parameters are chosen on, at most
+FOLDS = 5
+SAMPLE = 65_536  # rows that partitions are made from, at most
+QUICK_ROWS, QUICK_RUNS = 1_000, 2
+
+Watch = Callable[[str, str], None]
+
+
+class Figures(NamedTuple):
+    """What one algorithm did on one data set: an error and CPU seconds per run."""
+
+    given: dict[str, Any]
+    runs: list[tuple[float, float]]
+    searching: float
+    rows: int
+
+
+def reproduce(
+    name: str, datasets: list[str] | None = None, runs: int | None = None, *, quick: bool = False,
+    limit: int | None = None, watch: Watch = lambda dataset, algorithm: None,
+) -> Result:  # fmt: skip
+    """Make a table anew, on the data sets that are here.
+
+    Parameters
+    ----------
+    name
+        One of `EXPERIMENTS`.
+    datasets
+        Names of the paper or of `onkel.data`; all by default.
+    runs
+        Permutations; those of the paper by default.
+    quick
+        Few rows and runs, to see that it works.
+    limit
+        Rows at most, drawn at random.
+    watch
+        Called with the data set and the algorithm before each is learned.
+    """
+    if name not in EXPERIMENTS:
+        raise ValueError(f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}.")
+    experiment = EXPERIMENTS[name]
+    runs = runs or (QUICK_RUNS if quick else experiment.runs)
+    limit = min(limit or QUICK_ROWS, QUICK_ROWS) if quick else limit
+    result = Result(name, [], [], {}, runs, limit, quick)
+    for dataset in wanted(experiment, datasets):
+        source = experiment.sources[dataset]
+        files = data.find(source.name)
+        if files is None or (source.parts == "test" and files.test is None):
+            result.absent[dataset] = f"{source.name} is not here{data.how_to_get(data.info(source.name))}"
+            continue
+        task = load(source, experiment.protocol == "held out", limit)
+        result.data.append(Data(dataset, source.name, len(task.block.labels), source.rows, task.test_origin))
+        result.lines.extend(lines(name, dataset, task, runs, watch))
+    return result
+
+
+def wanted(experiment: Experiment, names: list[str] | None) -> list[str]:
+    """The data sets asked for, by the names of the paper."""
+    found = []
+    for name in names if names is not None else experiment.sources:
+        fits = [key for key, source in experiment.sources.items() if name in (key, source.name)]
+        if not fits:
+            raise ValueError(f"The table has no data set {name!r}; it has {', '.join(experiment.sources)}.")
+        found.append(fits[0])
+    return found
+
+
+def lines(name: str, dataset: str, task: Task, runs: int, watch: Watch) -> Iterator[Line]:
+    """The algorithms that the paper has for a data set, each on the same permutations."""
+    experiment, cells = EXPERIMENTS[name], published(name)
+    source = experiment.sources[dataset]
+    for algorithm, made in experiment.algorithms.items():
+        if (dataset, algorithm) not in cells:
+            continue
+        cell, note = cells[dataset, algorithm], experiment.note(dataset, algorithm)
+        if isinstance(made, str):
+            yield Line(dataset, algorithm, "", {}, 0, 0, None, cell, 0.0, made)
+            continue
+        watch(dataset, algorithm)
+        measure = held_out if experiment.protocol == "held out" else progressive
+        found = measure(made, letters_of(experiment, source, task), task, runs)
+        ours = spread([experiment.metric.figure(error) for error, _ in found.runs])
+        searching = found.searching if experiment.search_is_timed else 0.0
+        seconds = searching + float(np.mean([time for _, time in found.runs]))
+        fewer = f"{found.rows:,} rows here, {source.rows:,} there" if found.rows < source.rows else ""
+        note = "; ".join(reason for reason in (note, fewer) if reason)
+        done = len(found.runs), found.rows, ours
+        yield Line(dataset, algorithm, made.recipe, found.given, *done, cell, seconds, note)
+
+
+def letters_of(experiment: Experiment, source: Source, task: Task) -> dict[str, Any]:
+    """What the letters of an experiment stand for on a data set; n is the number of rows that partitions need."""
+    return {**experiment.letters, **source.letters, "n": min(len(task.block.labels), SAMPLE)}
+
+
+def permutation(seed: int, task: Task) -> Any:
+    """An order of the rows: a function of the seed alone, so that all algorithms see the same."""
+    return np.random.default_rng(seed).permutation(len(task.block.labels))
+
+
+def first_part(task: Task) -> tuple[Any, Any]:
+    """The rows that parameters are chosen on: the first of an extra permutation."""
+    return task.part(permutation(CHOOSING_SEED, task)[:FIRST])
+
+
+def progressive(entry: Entry, letters: dict[str, Any], task: Task, runs: int) -> Figures:
+    """Each row is predicted, then learned; parameters have the least error of this kind on the first part."""
+    # The first part is learned even where there is nothing to choose, so that what is compiled on the way is not timed.
+    candidates, clock, first = entry.candidates(letters), process_time(), first_part(task)
+    tried = [learned(make_learner(entry.recipe, **given), task, *first, seed=0)[0] for given in candidates]
+    best, searching = candidates[int(np.argmin(tried))], process_time() - clock
+    learner = make_learner(entry.recipe, **best)
+    found = [learned(learner, task, *task.part(permutation(seed, task)), seed) for seed in range(runs)]
+    return Figures(best, found, searching, len(task.block.labels))
+
+
+def learned(learner: Learner, task: Task, X: Any, y: Any, seed: int) -> tuple[float, float]:
+    """Mean error of the predictions made before each row was learned, and CPU seconds."""
+    online = learner.start(task.n_features, seed=seed, **task.start)
+    online.prepare(X)
+    clock = process_time()
+    scores = online.learn(X, y)
+    return float(np.mean(errors(online.task, y, scores))), process_time() - clock
+
+
+def held_out(entry: Entry, letters: dict[str, Any], task: Task, runs: int) -> Figures:
+    """Some passes over the rows, then the test rows; parameters by cross-validation on the first part."""
+    if entry.recipe not in RECIPES:
+        return by_machine(entry, letters, task, runs)
+    candidates, clock = entry.candidates(letters), process_time()
+    learners = [make_learner(entry.recipe, **given) for given in candidates]
+    best = learners.index(chosen(learners, *first_part(task), FOLDS, **task.start))
+    searching = process_time() - clock
+    found = [tested(learners[best], task, seed) for seed in range(runs)]
+    return Figures(candidates[best], found, searching, len(task.block.labels))
+
+
+def tested(learner: Learner, task: Task, seed: int) -> tuple[float, float]:
+    """Mean error on the test rows after learning, and CPU seconds of learning."""
+    assert task.test is not None
+    X, y = task.part(permutation(seed, task))
+    online = learner.start(task.n_features, seed=seed, **task.start)
+    online.prepare(X)
+    clock = process_time()
+    for _ in range(task.passes):
+        online.learn(X, y)
+    seconds, z = process_time() - clock, np.asarray(task.test.labels, np.float64)
+    return float(np.mean(errors(online.task, z, online.score(task.test.rows)))), seconds
+
+
+def by_machine(entry: Entry, letters: dict[str, Any], task: Task, runs: int) -> Figures:
+    """The same for a batch learner; one that is not random learns once."""
+    from onkel.reproduce import machines  # not before: scikit-learn takes long to import
+
+    assert task.test is not None
+    (X, y), Z, clock = first_part(task), machines.taken(task.test.rows), process_time()
+    best = machines.chosen(entry.recipe, entry.candidates(letters), machines.taken(X), y, FOLDS)
+    searching, found = process_time() - clock, list[tuple[float, float]]()
+    for seed in range(runs if entry.recipe in machines.RANDOM else 1):
+        X, y = task.part(permutation(seed, task))
+        clock = process_time()
+        model = machines.fitted(entry.recipe, best, machines.taken(X), y, seed)
+        seconds = process_time() - clock
+        found.append((1.0 - float(model.score(Z, task.test.labels)), seconds))
+    n = len(task.block.labels)
+    return Figures(best, found, searching, min(n, machines.MOST.get(entry.recipe, n)))
