@@ -12,7 +12,7 @@ from rich.table import Table
 
 from onkel.cli.display import Display, error_text
 from onkel.cli.feeding import Feed, open_feed
-from onkel.cli.options import add_report, add_stream, check_report, parse_settings, whole, write_report
+from onkel.cli.options import add_command, add_report, add_stream, check_report, parse_settings, whole, write_report
 from onkel.cli.under_way import plain, spoken
 from onkel.cli.writing import WholeFile, check_target
 from onkel.evaluate import Tally, prequential, spread
@@ -29,10 +29,7 @@ EXAMPLES = """examples:
 
 def add_to(commands: Any) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "compare", help="several learners on the same rows", description=__doc__, epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    command = add_command(commands, "compare", "several learners on the same rows", __doc__, EXAMPLES)
     add_stream(command)
     add = command.add_argument
     add("--learners", required=True, metavar="A,B,C", help="names, with parameters if wanted: fogd:eta=0.1:sigma=2")

@@ -3,6 +3,8 @@
 import argparse
 from typing import Any
 
+from onkel.cli.options import add_command
+
 EXAMPLES = """examples:
   onkel completion bash > ~/.local/share/bash-completion/completions/onkel
   onkel completion zsh > ~/.zfunc/_onkel           with fpath+=~/.zfunc before compinit"""
@@ -11,10 +13,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 
 def add_to(commands: Any) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "completion", help="completion for a shell", description=__doc__, epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    command = add_command(commands, "completion", "completion for a shell", __doc__, EXAMPLES)
     command.add_argument("shell", choices=SHELLS, metavar="SHELL", help=f"one of {', '.join(SHELLS)}")
     command.set_defaults(run=run)
 

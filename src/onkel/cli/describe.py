@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from onkel.cli.options import add_command
 from onkel.recipes import RECIPES
 from onkel.recipes.learner import parameters
 
@@ -21,10 +22,7 @@ NAMES = re.compile(r"\b(?:[a-z_0-9]+\.)+[A-Za-z_0-9]+")
 
 def add_to(commands: Any) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "describe", help="formula, pieces, parameters and citation of a learner", description=__doc__,
-        epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    command = add_command(commands, "describe", "formula, pieces, parameters, what to cite", __doc__, EXAMPLES)
     command.add_argument("learner", nargs="?", metavar="LEARNER", help=f"one of {', '.join(sorted(RECIPES))}")
     command.add_argument("--bibtex", action="store_true", help="only what to cite")
     command.add_argument("--json", action="store_true", help="as JSON")

@@ -53,6 +53,12 @@ def value(text: str) -> Any:
     return text
 
 
+def add_command(commands: Any, name: str, summary: str, text: str | None, examples: str) -> Any:
+    """A command whose help ends with examples."""
+    kind = argparse.RawDescriptionHelpFormatter
+    return commands.add_parser(name, help=summary, description=text, epilog=examples, formatter_class=kind)
+
+
 def add_reading(command: Any, required: bool = False) -> None:
     """DATA, and how to read it."""
     add, more = command.add_argument, {} if required else {"nargs": "?"}

@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel.calibration import Calibration, calibration, probabilities
 from onkel.cli.feeding import open_data
-from onkel.cli.options import add_reading, count
+from onkel.cli.options import add_command, add_reading, count
 from onkel.cli.writing import WholeFile, check_target
 from onkel.online import Online
 from onkel.stored import load_model
@@ -25,10 +25,7 @@ OUTPUTS = ("labels", "probabilities", "scores", "spread")
 
 def add_to(commands: Any) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "predict", help="predict rows with a saved model", description=__doc__, epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    command = add_command(commands, "predict", "predict rows with a saved model", __doc__, EXAMPLES)
     command.add_argument("model", metavar="MODEL", help="file that --save or --checkpoint wrote")
     add_reading(command, required=True)
     command.add_argument("--output", default="labels", choices=OUTPUTS, help="what to write (default labels)")

@@ -5,7 +5,7 @@ import json
 import sys
 from typing import Any
 
-from onkel.cli.options import count
+from onkel.cli.options import add_command, count
 from onkel.cli.writing import WholeFile, check_target
 
 EXAMPLES = """examples:
@@ -19,10 +19,7 @@ Data sets are looked for in the folder that ONKEL_DATA names and in the cache (`
 
 def add_to(commands: Any) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "reproduce", help="a table of a paper, made anew", description=__doc__, epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    command = add_command(commands, "reproduce", "a table of a paper, made anew", __doc__, EXAMPLES)
     add = command.add_argument
     add("name", nargs="?", metavar="NAME", help="which table (default: list them)")
     add("--datasets", metavar="A,B", help="only these data sets of the table (default: all that are here)")

@@ -11,7 +11,16 @@ import numpy as np
 
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed, open_feed
-from onkel.cli.options import add_report, add_stream, check_report, count, parse_settings, whole, write_report
+from onkel.cli.options import (
+    add_command,
+    add_report,
+    add_stream,
+    check_report,
+    count,
+    parse_settings,
+    whole,
+    write_report,
+)
 from onkel.cli.under_way import UnderWay
 from onkel.cli.writing import WholeFile, check_target
 from onkel.online import Online
@@ -27,10 +36,7 @@ EXAMPLES = """examples:
 
 def add_to(commands: Any) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "run", help="learn a stream and report its progressive error", description=__doc__, epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    command = add_command(commands, "run", "learn a stream and report its progressive error", __doc__, EXAMPLES)
     add = command.add_argument
     add_stream(command)
     add("--learner", default=None, metavar="NAME", help=f"one of {', '.join(sorted(RECIPES))} (default auto)")

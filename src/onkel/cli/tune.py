@@ -10,7 +10,7 @@ import numpy as np
 
 from onkel.cli.display import error_text
 from onkel.cli.feeding import open_feed
-from onkel.cli.options import add_stream, count, parse_settings, value
+from onkel.cli.options import add_command, add_stream, count, parse_settings, value
 from onkel.cli.under_way import plain, spoken
 from onkel.cli.writing import WholeFile, check_target
 from onkel.evaluate import prequential
@@ -24,10 +24,7 @@ EXAMPLES = """examples:
 
 def add_to(commands: Any) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "tune", help="choose parameters on the first rows of a stream", description=__doc__, epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    command = add_command(commands, "tune", "choose parameters on the first rows of a stream", __doc__, EXAMPLES)
     add_stream(command)
     add = command.add_argument
     add("--learner", required=True, metavar="NAME", help="whose parameters to choose")

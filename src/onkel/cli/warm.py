@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from onkel.cli.options import add_command
 from onkel.dispatch import cache_folder
 from onkel.recipes import RECIPES, make_learner
 from onkel.recipes.learner import DTYPES, TASKS
@@ -19,10 +20,7 @@ LAYOUTS: dict[str, Any] = {"dense": np.asarray, "sparse": csr_matrix}
 
 def add_to(commands: Any) -> None:
     """Add the command and its options."""
-    command = commands.add_parser(
-        "warm", help="compile learners ahead of their first use", description=__doc__, epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    command = add_command(commands, "warm", "compile learners ahead of their first use", __doc__, EXAMPLES)
     command.add_argument("learners", nargs="*", metavar="LEARNER", help="names of learners (default auto)")
     command.add_argument("--task", choices=TASKS, help="for this task alone")
     command.add_argument("--layout", choices=LAYOUTS, help="for rows of this layout alone")
