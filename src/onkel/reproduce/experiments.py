@@ -132,7 +132,8 @@ TABLE_7 = Experiment(
         **{("usps", name): OTHER_USPS for name in LU},
     },
     (
-        "The paper's mnist of 10,000 rows is the test part: it gives the figures, random other rows do not.",
+        "The paper's mnist of 10,000 rows is the test part: it fits five of six algorithms tried "
+        "(not FOGD), other rows do not.",
         "The paper does not say how mnist and covtype are scaled; here features are within [0, 1].",
         "B is 200 for dna, mnist, satimage and usps, 100 for the others.",
     ),
@@ -163,7 +164,8 @@ TABLE_9 = Experiment(
     (
         "Targets are within [0, 1] too.",
         "Steps of OGD and NOGD on housing and mg give the paper's figures exactly over the authors' permutations.",
-        "Steps of FOGD, Norma and the perceptrons are the authors' own.",
+        "Steps of FOGD, Norma and the perceptrons are the authors' own, not searched: a search for FOGD "
+        "gave 0.07856 on casp.",
     ),
 )  # fmt: skip
 
