@@ -90,7 +90,7 @@ def parsed(text: str) -> Learner:
     """A learner from its name and settings, with colons between them.
 
     >>> parsed("fogd:eta=0.1:sigma=2")
-    fogd(sigma=2, eta=0.1)
+    fogd(eta=0.1, sigma=2)
     """
     name, *pairs = text.strip().split(":")
     return make_learner(name, **parse_settings(pairs))
