@@ -185,7 +185,7 @@ RRF_ONLINE: dict[str, Entry | str] = {
     "DualSGD": entry("dual_sgd", budget=100, merge=20, n_frequencies=200, lam="lam", gamma="gamma"),
 }
 CHOSEN_ANEW = "unexplained: the paper does not print the widths and steps that it chose; ours are chosen anew"
-OWN_RRF = "our rrf standardises its rows and takes Adagrad steps"
+OWN_RRF = "unexplained: our rrf standardises its rows and takes Adagrad steps"
 RRF_1 = Experiment(
     "Reparameterised random features: online classification", "nguyen2017", "progressive", MISTAKES, 10,
     {"B": 1000, "D": 100, "D_f": 4000, "gamma": WIDTHS, "eta": (0.02, 0.2, 2.0), "lam": REGULARISERS},
