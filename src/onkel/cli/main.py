@@ -1,6 +1,7 @@
 """``onkel``: parse the command line, run the command, turn every expected error into one sentence and exit code 2."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -34,6 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parser().parse_args(arguments)
         options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads on, as in `onkel data list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain as it ends
+        return 141
     except (ValueError, OSError, MemoryError) as error:
         print(f"onkel: {_sentence(error)}", file=sys.stderr)
         return 2
