@@ -15,6 +15,7 @@ from onkel.kernels import LAPLACIAN, add_terms
 from onkel.rows import Csr, Dense, entry, extent, project_row
 
 SIDE_BY_SIDE = 8  # rows that walk down a tree together: one waits for memory while the others go on
+TOGETHER = 64  # rows for which a tree is fetched once
 
 
 class Trees(NamedTuple):
@@ -94,10 +95,11 @@ def position(columns: Any, j: int) -> int:
 
 @locate.of(Trees)
 def _(partitions: Trees, block: Any, first: int, count: int, cells: Any) -> None:
-    own = np.full((SIDE_BY_SIDE, partitions.columns.shape[0] + 1), -np.inf, partitions.threshold.dtype)
+    room = min(TOGETHER, -(-count // SIDE_BY_SIDE) * SIDE_BY_SIDE)
+    own = np.full((room, partitions.columns.shape[0] + 1), -np.inf, partitions.threshold.dtype)
     seen = borrowed(own)
-    for start in range(0, count, SIDE_BY_SIDE):
-        here = min(SIDE_BY_SIDE, count - start)
+    for start in range(0, count, TOGETHER):
+        here = min(TOGETHER, count - start)
         for r in range(here):
             pick(block, first + start + r, partitions.columns, row(seen, r))
         walk(partitions.feature, partitions.threshold, partitions.child, partitions.cell, partitions.roots,
@@ -130,21 +132,22 @@ def _(block: Csr, i: int, columns: Any, out: Any) -> None:
 
 @compiled(heavy=True)
 def walk(feature: Any, threshold: Any, child: Any, cell: Any, roots: Any, depths: Any, seen: Any, cells: Any) -> None:
-    """Let all rows go down each tree, step by step together."""
+    """Let all rows go down each tree, some at a time, step by step together."""
     nodes = np.empty(SIDE_BY_SIDE, np.uint32)  # without a sign, or each use of one as a position would ask for it
     for i in range(roots.shape[0]):
-        for r in range(SIDE_BY_SIDE):
-            nodes[r] = roots[i]
-        for _ in range(depths[i]):
-            moved = np.uint32(0)
+        for g in range(0, cells.shape[0], SIDE_BY_SIDE):
             for r in range(SIDE_BY_SIDE):
-                n = nodes[r]
-                nodes[r] = child[n] + np.uint32(seen[r, feature[n]] >= threshold[n])
-                moved |= nodes[r] ^ n
-            if moved == 0:  # all have come to a leaf
-                break
-        for r in range(cells.shape[0]):
-            cells[r, i] = cell[nodes[r]]
+                nodes[r] = roots[i]
+            for _ in range(depths[i]):
+                moved = np.uint32(0)
+                for r in range(SIDE_BY_SIDE):
+                    n = nodes[r]
+                    nodes[r] = child[n] + np.uint32(seen[g + r, feature[n]] >= threshold[n])
+                    moved |= nodes[r] ^ n
+                if moved == 0:  # all have come to a leaf
+                    break
+            for r in range(min(SIDE_BY_SIDE, cells.shape[0] - g)):
+                cells[g + r, i] = cell[nodes[r]]
 
 
 @locate.of(Cells)
