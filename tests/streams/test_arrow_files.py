@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onkel.streams import StreamError, arrow_files, concatenate
+from onkel.streams import arrow_files, concatenate
 from onkel.streams.arrow_files import ArrowFile
-from onkel.streams.block import dense
 from onkel.streams.csv import CsvFile
+from tests.streams.common import complaint, contents
 
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
@@ -58,17 +58,6 @@ def write(request, tmp_path):
         return path
 
     return write
-
-
-def contents(stream):
-    block = concatenate(stream)
-    return dense(block.rows).tolist(), block.labels.tolist()
-
-
-def complaint(stream):
-    with pytest.raises(StreamError) as caught:
-        list(stream)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("block_rows", [1, 2, 100])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from onkel.streams import csv, lines
 from onkel.streams.block import StreamError, concatenate
 from onkel.streams.csv import CsvFile
+from tests.streams.common import complaint, contents
 
 HEADER = "age,height,answer\n"
 
@@ -21,17 +22,6 @@ def write(tmp_path):
         return path
 
     return write
-
-
-def contents(stream):
-    block = concatenate(stream)
-    return block.rows.tolist(), block.labels.tolist()
-
-
-def complaint(stream):
-    with pytest.raises(StreamError) as caught:
-        list(stream)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])

@@ -12,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from onkel.streams import arrow, lines
-from onkel.streams.block import StreamError, concatenate, dense
+from onkel.streams.block import StreamError, concatenate
 from onkel.streams.csv import CsvFile
+from tests.streams.common import complaint, contents
 
 PEOPLE = "id,age,city,height,answer\n7,31,Rome,1.75,yes\n8,42,Oslo,1.62,no\n9,53,Rome,1.8,no\n"
 
@@ -33,17 +34,6 @@ def write(tmp_path):
         return path
 
     return write
-
-
-def contents(stream):
-    block = concatenate(stream)
-    return dense(block.rows).tolist(), block.labels.tolist()
-
-
-def complaint(stream):
-    with pytest.raises(StreamError) as caught:
-        list(stream)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(

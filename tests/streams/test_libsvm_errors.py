@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from onkel.streams import lines
 from onkel.streams.block import StreamError
 from onkel.streams.libsvm import LibsvmFile
+from tests.streams.common import complaint
 
 BAD_LINES = {
     "1:0.5 2:1": "the label is missing.",
@@ -53,12 +54,6 @@ def write(tmp_path):
         return path
 
     return write
-
-
-def complaint(stream):
-    with pytest.raises(StreamError) as caught:
-        list(stream)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("line", BAD_LINES)

@@ -6,15 +6,10 @@ from onkel.streams import StreamError, concatenate
 from onkel.streams.block import dense
 from onkel.streams.columns import hashed
 from onkel.streams.memory import ArrayStream, DictStream
+from tests.streams.common import complaint
 
 X = np.random.default_rng(1).standard_normal((10, 3))
 Y = np.arange(10) % 2
-
-
-def complaint(stream):
-    with pytest.raises(StreamError) as caught:
-        list(stream)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("block_rows", [1, 3, 10, 100])

@@ -14,7 +14,7 @@ from onkel.cli.display import Display, error_text
 from onkel.cli.feeding import Feed, open_feed
 from onkel.cli.options import add_command, add_report, add_stream, check_report, parse_settings, whole, write_report
 from onkel.cli.under_way import plain, spoken
-from onkel.cli.writing import WholeFile, check_target
+from onkel.cli.writing import WholeFile, check_target, finite
 from onkel.evaluate import Tally, prequential, spread
 from onkel.recipes import Learner, make_learner
 from onkel.report.history import History
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
         "task": feed.task, "data": feed.source, "permutations": options.permutations,
         "learners": [figures(text, learner, runs[text]) for text, learner in learners.items()],
     }  # fmt: skip
-    text = json.dumps(report, indent=1) + "\n"
+    text = json.dumps(finite(report), indent=1) + "\n"
     if options.json == "-":
         print(text, end="")
     elif options.json:

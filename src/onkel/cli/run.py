@@ -7,8 +7,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed, open_feed
 from onkel.cli.options import (
@@ -22,7 +20,7 @@ from onkel.cli.options import (
     write_report,
 )
 from onkel.cli.under_way import UnderWay
-from onkel.cli.writing import WholeFile, check_target
+from onkel.cli.writing import WholeFile, check_target, finite
 from onkel.online import Online
 from onkel.recipes import RECIPES, Learner, make_learner
 from onkel.stored import load_model, save_model
@@ -75,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
     with ExitStack() as files:
         scores = files.enter_context(WholeFile(options.scores)) if options.scores else None
         under_way.learn(scores)
-        report = _finite(under_way.report())
+        report = finite(under_way.report())
         if options.on_error == "skip":
             report["rows_skipped"] = feed.n_skipped
         text = json.dumps(report, indent=1) + "\n"
@@ -127,12 +125,3 @@ def _start(options: argparse.Namespace, feed: Feed) -> Online:
     name, found = tuned(options.tuned) if options.tuned else (options.learner or "auto", {})
     learner: Learner = make_learner(name, **found, **parse_settings(options.set))
     return learner.start(feed.n_features, feed.task, feed.n_outputs, options.dtype or "float32", options.seed)
-
-
-def _finite(value: Any) -> Any:
-    """JSON knows no infinite numbers: they become null."""
-    if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,11 +1,12 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and what may stand in them."""
 
 import errno
 import os
 import secrets
+from math import isfinite
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
 
 class WholeFile:
@@ -52,3 +53,12 @@ def check_target(path: str) -> None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(Path(path).parent))
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+
+def finite(value: Any) -> Any:
+    """JSON knows no infinite numbers: they become null."""
+    if isinstance(value, dict):
+        return {key: finite(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [finite(part) for part in value]
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,5 +1,6 @@
 """What all streams from tables share, be they CSV text or Arrow: one plan of the columns, one encoder, one summary."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import NamedTuple, cast
 
@@ -28,7 +29,7 @@ class Reading(NamedTuple):
     on_error: OnError
 
 
-class TableStream:
+class TableStream(ABC):
     """Rows of a table, in constant memory; `open` says how cells are got out of it."""
 
     def __init__(self, source: Source, choice: Choice, reading: Reading) -> None:
@@ -44,9 +45,9 @@ class TableStream:
         self._opened: Opened | None = None
         self._gone = False
 
+    @abstractmethod
     def open(self, faults: Faults) -> Opened:
         """Open the table from its first row on."""
-        raise NotImplementedError
 
     @property
     def feature_names(self) -> tuple[str, ...]:
