@@ -9,6 +9,7 @@ from benchmarks import (
     experts,
     fogd,
     isolation,
+    kernels,
     latency,
     learned,
     readers,
@@ -19,6 +20,7 @@ from benchmarks import (
 
 SUITES = {
     "accuracy": accuracy.main,
+    "kernels": kernels.main,
     "fogd": fogd.main,
     "learned": learned.main,
     "bayesian": bayesian.main,

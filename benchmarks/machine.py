@@ -1,13 +1,18 @@
-"""The machine's own limit: multiply-adds per second of a loop that does nothing else."""
+"""The machine's own limits: loops that do one thing only, as fast as a core can do it."""
+
+from benchmarks.timing import interleaved  # isort: skip (sets the number of threads before NumPy is imported)
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.dispatch import entry_point
+from onkel.dispatch import SUM, compiled, entry_point
+from onkel.vecmath import exp2, sincospi
 
 DEGREE = 32
 LENGTH = 2048  # numbers, so that they stay in the first-level cache
+ROUNDS = 400
 
 
 @entry_point
@@ -22,6 +27,38 @@ def polynomial(x, rounds):
             x[k] = p
 
 
+@entry_point
+def turns(x, out, rounds):
+    """Sine and cosine of each number."""
+    for _ in range(rounds):
+        for k in range(x.shape[0]):
+            sine, cosine = sincospi(x[k])
+            out[k] = sine + cosine
+
+
+@entry_point
+def powers(x, out, rounds):
+    """Two to the power of each number."""
+    for _ in range(rounds):
+        for k in range(x.shape[0]):
+            out[k] = exp2(x[k])
+
+
+@compiled(flags=SUM, heavy=True)
+def total(x):
+    found = x.dtype.type(0)
+    for k in range(x.shape[0]):
+        found += x[k]
+    return found
+
+
+@entry_point
+def sums(x, out, rounds):
+    """Read each number."""
+    for r in range(rounds):
+        out[r % out.shape[0]] += total(x)
+
+
 def fma_loop(dtype: object, rounds: int) -> tuple[Callable[[], object], int]:
     """A function that runs the loop, and the number of multiply-adds it makes."""
     x = np.full(LENGTH, 0.1, dtype)
@@ -31,3 +68,35 @@ def fma_loop(dtype: object, rounds: int) -> tuple[Callable[[], object], int]:
         polynomial(x, rounds)
 
     return run, LENGTH * DEGREE * rounds
+
+
+class Limits(NamedTuple):
+    """Seconds for one multiply-add, sine with cosine, power of two, and number read from an array of some size."""
+
+    fma: float
+    turn: float
+    power: float
+    read: float
+
+
+def limit_loops(dtype: Any, held: int) -> tuple[dict[str, Callable[[], object]], dict[str, int]]:
+    """Contestants for `interleaved`, and how often each does its one thing; `held` numbers are read again and again."""
+    x, out = np.full(LENGTH, 0.3, dtype), np.zeros(LENGTH, dtype)
+    stored, again = np.ones(held, dtype), max(1, LENGTH * ROUNDS // held)
+    fma, count = fma_loop(dtype, ROUNDS)
+    loops: dict[str, Callable[[], object]] = {
+        "fma": fma,
+        "turn": lambda: turns(x, out, ROUNDS),
+        "power": lambda: powers(x, out, ROUNDS),
+        "read": lambda: sums(stored, out, again),
+    }
+    return loops, {"fma": count, "turn": LENGTH * ROUNDS, "power": LENGTH * ROUNDS, "read": held * again}
+
+
+def beside_limits(
+    contestants: dict[str, Callable[[], object]], dtype: Any, held: int, repeats: int
+) -> tuple[dict[str, float], Limits]:
+    """Median seconds of the contestants, and the limits of the machine in the same minutes."""
+    loops, counts = limit_loops(dtype, held)
+    found = interleaved(contestants | loops, repeats)
+    return found, Limits(*(found[name] / counts[name] for name in Limits._fields))

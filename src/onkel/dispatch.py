@@ -31,8 +31,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 EXACT = {"contract"}  # nothing that could change with the shape of a loop
 SUM = {"contract", "reassoc", "nsz"}  # reductions only: lets the compiler use vector registers
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-HEAVY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": HelperCompiler}
-LIGHT: dict[str, Any] = {"forceinline": True, **HEAVY}
+HELPER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": HelperCompiler}
+LIGHT: dict[str, Any] = {"forceinline": True, **HELPER}
+HEAVY: dict[str, Any] = {"forceinline": False, **HELPER}  # said, or it would be as its caller is
 
 CONFIG: Any = numba.config
 PACKAGE = Path(__file__).parent

@@ -1,7 +1,9 @@
 """Helpers of compiled code, compiled only as far as their callers need it.
 
 Numba optimises every helper and turns it into machine code, and then does both again for the caller that it is linked
-into. Only compiled code calls our helpers, so the first round would be for nothing: here it is left out.
+into. Only compiled code calls our helpers, so most of the first round would be for nothing: here it is left out. What
+remains of it is that heavy helpers are optimised alone, and stay functions of their own: dissolved in their callers
+before that, their loops were not vectorised, and `fogd` took 2.6 times as long.
 """
 
 from typing import Any
@@ -14,7 +16,7 @@ from numba.core.typed_passes import NativeLowering
 
 
 class Linked(JITCodeLibrary):
-    """A library that is there to be linked into others, and is neither optimised nor run itself."""
+    """A library that is there to be linked into others, and is not run itself."""
 
     def finalize(self) -> None:
         for library in dict.fromkeys(self._linking_libraries):
@@ -35,6 +37,9 @@ class LinkedLowering(NativeLowering):
         state.flags.no_compile = True
         super().run_pass(state)
         lowered = state["cr"]
+        if not state.flags.forceinline:
+            state.library._final_module.get_function(lowered.fndesc.llvm_func_name).add_function_attribute("noinline")
+            state.library._optimize_final_module()
         nowhere, description = 0, lowered.fndesc
         key = _dynfunc.make_function(
             description.lookup_module(), description.qualname, "a helper", nowhere, lowered.env, (state.library,)

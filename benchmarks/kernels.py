@@ -1,0 +1,145 @@
+"""Every hot loop beside the least time that the machine needs for its work, measured in the same run.
+
+A bound counts what a loop cannot do without: its multiply-adds at the rate of a loop of nothing else, or reading its
+arrays from where they fit if that takes longer, and its sines and powers of two at the rate of our own.
+"""
+
+from benchmarks.timing import interleaved, table  # isort: skip (sets the number of threads before NumPy is imported)
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks import budgets, fogd, isolation, learned
+from benchmarks.fogd import D_IN, GAMMA, SINCOS
+from benchmarks.machine import beside_limits
+from onkel.borrow import row
+from onkel.dispatch import entry_point
+from onkel.learners import driving, linear
+from onkel.maps.growing import cells, trees
+from onkel.maps.indexing import index_map
+from onkel.recipes import make_learner
+from onkel.rows import pack
+
+Line = list[str]
+
+
+def at_work(name: str, X: Any, y: Any, dtype: str, **given: Any) -> tuple[Callable[[], object], float]:
+    """A run over the rows with a model that has seen them twice, and its share of rows with a loss."""
+    online = make_learner(name, **given).start(X.shape[1], dtype=dtype)
+    online.learn(X, y)
+    share = float(np.mean(online.learn(X, y)[:, 0] * y < 1.0))
+    block, importance, out = pack(X, np.dtype(dtype)), np.ones(len(y)), np.zeros((len(y), 1))
+    run = driving.LOOPS[type(online.model)][0].bind(online.model, block, 0, y, importance, out)
+    return lambda: run(online.model, block, 0, y, importance, out), share
+
+
+def line(title: str, row: float, bound: float, aim: float) -> Line:
+    return [title, f"{1e9 * row:,.0f}", f"{1e9 * bound:,.0f}", f"{100 * bound / row:.0f} %", f"{100 * aim:.0f} %"]
+
+
+def fixed_widths(quick: bool) -> list[Line]:
+    """FOGD: projection, sine and cosine, scores, and updates of the share of rows that have one."""
+    lines = []
+    for dtype, aims in (("float32", (0.38, 0.45, 0.38)), ("float64", (0.40, 0.40, 0.40))):
+        for D, aim in zip((100, 400, 4000), aims, strict=True):
+            n = (200_000 if quick else 800_000) // D
+            X, y = fogd.data(n)
+            run, share = at_work("fogd", X, y, dtype, n_frequencies=D, gamma=GAMMA)
+            time, limits = beside_limits({"ours": run}, np.dtype(dtype), 2048, 7 if quick else 21)
+            bound = limits.fma * D * (D_IN + SINCOS + 2 + 2 * share)
+            lines.append(line(f"fogd, d = {D_IN}, D = {D}, {dtype}", time["ours"] / n, bound, aim))
+    return lines
+
+
+def learned_widths(quick: bool) -> list[Line]:
+    """RRF: as FOGD row by row, and the slopes of the widths, for which the noise is read once more."""
+    d, D, n = 90, 400, 1_000 if quick else 4_000
+    X = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * X[:, 2] > 0, 1.0, -1.0)
+    run, share = at_work("rrf", X, y, "float32", n_frequencies=D, **{**learned.PRINTED, "start": 0.1, "loss": "hinge"})
+    time, limits = beside_limits({"ours": run}, np.dtype(np.float32), d * D, 7 if quick else 21)
+    work = D * (d + SINCOS + 2) + share * D * (d + 4)
+    bound = max(limits.fma * work, limits.read * d * D * (1.0 + share))
+    return [line(f"rrf as printed, d = {d}, D = {D}, float32", time["ours"] / n, bound, 0.40)]
+
+
+def supports(quick: bool) -> list[Line]:
+    """Budgets: products with all points, and a power of two for each."""
+    lines = []
+    for B in (100, 1000):
+        n = 4_000
+        run = budgets.ours("rbp", B, n, fogd.data)
+        time, limits = beside_limits({"ours": run}, np.dtype(np.float32), D_IN * B, 7 if quick else 21)
+        bound = B * (D_IN * max(limits.fma, limits.read) + limits.power)
+        lines.append(line(f"rbp, d = {D_IN}, B = {B}, float32", time["ours"] / n, bound, 0.50))
+    return lines
+
+
+def partitions(quick: bool) -> list[Line]:
+    """The maps of isolation kernels beside one walk after the other, and beside the products of their distances."""
+    rng, lines, repeats = np.random.default_rng(0), [], 3 if quick else 9
+    X, Z = (rng.normal(size=(n, D_IN)).astype(np.float32) for n in (8192, 4096))
+    block, made = pack(Z, np.float32), trees(X, 100, 256, None, np.float32, 0)
+    found = np.zeros((len(Z), 100), np.int64)
+    isolation.walk_trees(made, Z, found)
+    assert (found == index_map(made, block)).all()
+    contest: dict[str, Callable[[], object]] = {
+        "ours": lambda: index_map(made, block),
+        "naive": lambda: isolation.walk_trees(made, Z, found),
+    }
+    time = interleaved(contest, repeats)
+    lines.append(["trees, t = 100, psi = 256", ratio(time["naive"] / time["ours"]), "one walk after the other", ">= 2"])
+    for psi in (64, 256):
+        near = cells(X, 100, psi, 2, np.float32, 0)
+        points = np.ascontiguousarray(near.points[:, near.members.ravel()])
+        contest = {
+            "ours": lambda near=near: index_map(near, block),
+            "BLAS": lambda points=points: Z @ points,
+        }
+        time = interleaved(contest, repeats)
+        title = f"cells, t = 100, psi = {psi}"
+        lines.append([title, ratio(time["BLAS"] / time["ours"]), "BLAS, products alone", ">= 0.67"])
+    return lines
+
+
+def ratio(number: float) -> str:
+    return f"{number:.2f}"
+
+
+@entry_point
+def one_by_one(model: Any, block: Any, targets: Any, work: Any, features: Any, scores: Any, slopes: Any) -> None:
+    """The loop of linear learners with tiles of one row, as a map that changes with every row must have them."""
+    for i in range(targets.shape[0]):
+        linear.lift(model.feature_map, block, i, 1, work, features)
+        linear.predict(model, row(features, 0), row(scores, i))
+        linear.update(model, block, i, row(features, 0), targets[i], 1.0, row(scores, i), slopes, row(work, 0))
+
+
+def rows_with_learned_widths(quick: bool) -> list[Line]:
+    """RRF beside FOGD that takes its rows one by one."""
+    n, D, start = 8_000, learned.D, float(np.sqrt(2 * GAMMA))
+    X, y = fogd.data(n)
+    online = make_learner("fogd", n_frequencies=D, gamma=GAMMA).start(D_IN)
+    online.learn(X, y)
+    own = (pack(X, np.float32), y, np.empty((1, D), np.float32), np.empty((1, 2 * D), np.float32))
+    room = np.zeros((n, 1)), np.zeros(1)
+    contest = {
+        "fogd": lambda: one_by_one(online.model, *own, *room),
+        "rrf as printed": learned.ours("rrf", n, **{**learned.PRINTED, "start": start}),
+        "rrf, Adagrad": learned.ours("rrf", n, start=start, standardise=False),
+    }
+    time = interleaved(contest, 5 if quick else 21)
+    return [
+        [f"{name}, d = {D_IN}, D = {D}", ratio(time["fogd"] / time[name]), "fogd, row by row", aim]
+        for name, aim in (("rrf as printed", ">= 0.67"), ("rrf, Adagrad", ""))
+    ]
+
+
+def main(quick: bool = False) -> None:
+    header = ["", "ns/row", "bound", "of the bound", "aim"]
+    lines = fixed_widths(quick) + learned_widths(quick) + supports(quick)
+    table("Hot loops, one core: time per row against the machine's bound", header, lines)
+    header = ["", "times as fast", "as", "aim"]
+    table("Hot loops, one core: ratios", header, rows_with_learned_widths(quick) + partitions(quick))
