@@ -13,8 +13,10 @@ from benchmarks import (
     latency,
     learned,
     readers,
+    scaling,
     startup,
     table5,
+    versus,
     wide,
 )
 
@@ -28,7 +30,9 @@ SUITES = {
     "experts": experts.main,
     "isolation": isolation.main,
     "latency": latency.main,
+    "peers": versus.main,
     "readers": readers.main,
+    "scaling": scaling.main,
     "startup": startup.main,
     "table5": table5.main,
     "wide": wide.main,

@@ -2,6 +2,9 @@
 
 from benchmarks.timing import interleaved, table  # isort: skip (sets the number of threads before NumPy is imported)
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from benchmarks.fogd import GAMMA, data
@@ -16,18 +19,22 @@ def main(quick: bool = False) -> None:
     model = KernelClassifier(fogd(n_frequencies=D, gamma=GAMMA)).partial_fit(X, y, classes=np.array([-1.0, 1.0]))
     rows, labels = list(X), y.tolist()
 
-    def learn_one() -> None:
-        for x, label in zip(rows, labels, strict=True):
-            online.learn_one(x, label)
+    def each(act: Callable[..., object], *columns: Any) -> Callable[[], None]:
+        def run() -> None:
+            for cells in zip(*columns, strict=True):
+                act(*cells)
 
-    def partial_fit() -> None:
-        for i in range(n):
-            model.partial_fit(X[i : i + 1], y[i : i + 1])
+        return run
 
-    def one_block() -> None:
-        online.learn(X, y)
-
-    contestants = {"learn_one": learn_one, "partial_fit, one row": partial_fit, "learn, one block": one_block}
+    contestants = {
+        "learn_one of an online model": each(online.learn_one, rows, labels),
+        "score_one of an online model": each(online.score_one, rows),
+        "learn_one of a classifier": each(model.learn_one, rows, labels),
+        "predict_one of a classifier": each(model.predict_one, rows),
+        "partial_fit, one row": each(model.partial_fit, X[:, None], y[:, None]),
+        "predict, one row": each(model.predict, X[:, None]),
+        "learn, one block": lambda: online.learn(X, y),
+    }
     time = interleaved(contestants, 5 if quick else 15)
     lines = [[name, f"{time[name] / n * 1e6:.2f}"] for name in contestants]
     table("One row at a time, fogd, d = 22, D = 100, float32", ["", "microseconds per row"], lines)

@@ -26,7 +26,7 @@ SOME = 100  # rows: caps are multiples of it
 PAIRS = 5e8  # products of two features that a run may take; more would be minutes
 FOREST_ROWS, TREE_ROWS = 5_000, 10_000
 LONGEST = 30.0  # CPU seconds after which a run of trees ends, wherever it is
-WARM_UP = (1, 1, 2, 4, 8, 16, 32, 36)  # rows per batch before the batches of 100
+WARM_UP = (1, 1, 2, 4, 8, 16, 32, 36)  # rows per batch before the larger ones
 
 
 class Peer(NamedTuple):
@@ -50,19 +50,23 @@ class Peer(NamedTuple):
             return self.package
 
 
-def vowpal(*options: str) -> Callable[[Task], Run]:
-    """Vowpal Wabbit on text; the clock runs while it reads and learns, less what it needs for an empty file."""
+def vowpal(*options: str, cached: bool = False) -> Callable[[Task], Run]:
+    """Vowpal Wabbit on text, or on its cache of it; the clock runs while it reads and learns, less what it needs for
+    an empty file."""
 
     def run(task: Task) -> Run:
         if "-q" in options:
             task = task.first(_few_enough(task))
         with tempfile.TemporaryDirectory() as name:
-            text, empty, found = (Path(name) / part for part in ("rows", "empty", "found"))
+            text, empty, found, cache = (Path(name) / part for part in ("rows", "empty", "found", "cache"))
             empty.touch()
             with open(text, "w") as file:
                 file.writelines(_lines(task))
             arguments = [*_setting(task), *options, "-p", str(found), "--quiet"]
             launch = median(_seconds(arguments, empty) for _ in range(5))
+            if cached:
+                arguments += ["--cache_file", str(cache)]
+                _seconds(arguments, text)
             seconds = repeated(lambda: _seconds(arguments, text)) - launch
             scores = np.loadtxt(found, ndmin=2)
         return _decided(task, scores), max(seconds, 1e-4)
@@ -135,20 +139,26 @@ def _decided(task: Task, found: Floats) -> Floats:
 
 
 def random_features(task: Task) -> Run:
-    """scikit-learn's RBFSampler and SGD in batches; features are standardised as far as they are known."""
+    """scikit-learn's RBFSampler and SGD in batches of 100."""
     from sklearn.kernel_approximation import RBFSampler
+
+    sampler = RBFSampler(n_components=800, gamma=1.0 / task.rows.shape[1], random_state=1).fit(task.rows[:1])
+    return in_batches(task, sampler, 100)
+
+
+def in_batches(task: Task, sampler: Any, size: int) -> Run:
+    """A map of scikit-learn's and its SGD; features are standardised as far as they are known."""
     from sklearn.linear_model import SGDClassifier, SGDRegressor
     from sklearn.preprocessing import StandardScaler
 
     task, back = task.unit()
-    n_rows, n_features = task.rows.shape
+    n_rows = len(task.targets)
     scale = StandardScaler(with_mean=isinstance(task.rows, np.ndarray))
-    sampler = RBFSampler(n_components=800, gamma=1.0 / n_features, random_state=1).fit(task.rows[:1])
     labels = {} if task.kind == "regression" else {"classes": np.unique(task.targets)}
     model = SGDClassifier(loss="log_loss", alpha=1e-5, random_state=1) if labels else SGDRegressor(random_state=1)
     predictions = np.full(n_rows, labels["classes"][0] if labels else 0.0)
     clock = process_time()
-    for start, stop in _batches(n_rows):
+    for start, stop in _batches(n_rows, size):
         batch = sampler.transform(scale.partial_fit(task.rows[start:stop]).transform(task.rows[start:stop]))
         if start:
             predictions[start:stop] = model.predict(batch)
@@ -156,12 +166,13 @@ def random_features(task: Task) -> Run:
     return back(predictions), process_time() - clock
 
 
-def _batches(n_rows: int) -> Iterator[tuple[int, int]]:
+def _batches(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
+    """Batches of a size, after smaller ones."""
     start = 0
-    for size in (*WARM_UP, *(n_rows // 100 + 1) * (100,)):
+    for count in (*WARM_UP, *(n_rows // size + 1) * (size,)):
         if start < n_rows:
-            yield start, min(start + size, n_rows)
-        start += size
+            yield start, min(start + min(count, size), n_rows)
+        start += min(count, size)
 
 
 def river(forest: bool) -> Callable[[Task], Run]:
@@ -176,16 +187,22 @@ def river(forest: bool) -> Callable[[Task], Run]:
             model: Any = (forests.ARFRegressor if real else forests.ARFClassifier)(n_models=10, seed=1)
         else:
             model = (trees.HoeffdingAdaptiveTreeRegressor if real else trees.HoeffdingAdaptiveTreeClassifier)(seed=1)
-
-        def step(x: Floats, y: float) -> Any:
-            row, label = dict(enumerate(x.tolist())), y if real else int(y)
-            predicted = model.predict_one(row)
-            model.learn_one(row, label)
-            return predicted
-
-        return _row_by_row(task.first(FOREST_ROWS if forest else TREE_ROWS), step)
+        return with_dicts(task.first(FOREST_ROWS if forest else TREE_ROWS), model)
 
     return run
+
+
+def with_dicts(task: Task, model: Any) -> Run:
+    """A model of river's, row by row."""
+    real = task.kind == "regression"
+
+    def step(x: Floats, y: float) -> Any:
+        row, label = dict(enumerate(x.tolist())), y if real else int(y)
+        predicted = model.predict_one(row)
+        model.learn_one(row, label)
+        return predicted
+
+    return _row_by_row(task, step)
 
 
 def _row_by_row(task: Task, step: Callable[[Floats, float], Any]) -> Run:

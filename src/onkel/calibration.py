@@ -5,6 +5,7 @@ scores, whatever the loss. g follows the slope of the log-loss with Adagrad step
 the cut of the stream does not matter.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,18 @@ def calibrate(state: Any, targets: Any, importance: Any, scores: Any, likelihood
             state.energy[0] += slope * slope
             g = state.log_slope[0] - RATE * slope / np.sqrt(state.energy[0])
             state.log_slope[0] = min(max(g, -LIMIT), LIMIT)
+
+
+def one_by_one(state: Calibration, n_outputs: int) -> Callable[[float, Any], None]:
+    """A function that learns from the scores (K,) of one row, through machine code bound to arrays of its own."""
+    target, importance, likelihood, scores = np.zeros(1), np.ones(1), np.zeros(1), np.zeros((1, n_outputs))
+    run, own = calibrate.bind(state, target, importance, scores, likelihood), scores[0]
+
+    def learn(wanted: float, found: Any) -> None:
+        target[0], own[:] = wanted, found
+        run(state, target, importance, scores, likelihood)
+
+    return learn
 
 
 def probabilities(state: Calibration, scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,23 +1,23 @@
 """A learner at work: its model, and the calls that change it."""
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from onkel import onerow
 from onkel import rows as rows_module
-from onkel import scaling
 from onkel.dispatch import known
 from onkel.folding import folded
 from onkel.kernels import needs_positive
 from onkel.learners import driving, particles
 from onkel.learners.particles import Particles
+from onkel.onerow import NEGATIVE, TARGETS
 from onkel.points import WIDE
 from onkel.randomness import derive, reservoir
-from onkel.rows import Block, Dense, all_finite, is_sparse, join, pack, row_count, unpack
+from onkel.rows import Block, Dense, is_sparse, join, pack, row_count, unpack
 from onkel.scaling import Standardised, as_it_stands, scaler, standardised
 from onkel.widths import Sample, awaited, has_rule, settle
 
@@ -59,12 +59,13 @@ class Waiting(NamedTuple):
     model: Any  # None before the first row
 
 
-NEGATIVE = "Negative values in data: the additive chi2 kernel needs features >= 0."
-TARGETS = {
-    "binary": "-1 or 1",
-    "multiclass": "numbers of classes: 0, 1, ...",
-    "regression": "finite numbers",
-}
+class Bound(NamedTuple):
+    """What learns and scores rows one by one, for one model."""
+
+    model: Any
+    frame: Any = None
+    learn: Any = None
+    score: Any = None
 
 
 def bare(model: Any) -> Any:
@@ -133,8 +134,7 @@ class Online:
         self.probable = plan.probable
         self._raw_dtype = np.dtype(np.float64) if plan.standardise else setting.dtype
         self.model = self._fresh() if model is None else model
-        self._one: Callable[[Any, float], Scores] | None = None
-        self._one_model: Any = None
+        self._bound = Bound(None)
 
     def _fresh(self) -> Any:
         kernel, build, standardise, *_ = self.learner.plan(self.task)
@@ -210,63 +210,33 @@ class Online:
 
     def learn_one(self, x: Any, y: float) -> Scores:
         """Learn one row of numbers; returns its scores (K,) from before. The array is reused by the next call."""
-        if self._one is None or self._one_model is not self.model:
-            if self.folds or type(bare(self.model)) not in driving.LOOPS:
+        if self._bound.model is not self.model or self._bound.learn is None:
+            bound = self._bind(len(x))
+            if bound.frame is None:
                 return self.learn(np.asarray(x)[None], np.array([y]))[0]
-            self.model = dressed(self.model, driving.roomy(bare(self.model), Dense(np.zeros((1, len(x))))))
-            self._one, self._one_model = self._one_row(self.model), self.model
-        return self._one(x, y)
+            self._bound = bound._replace(learn=onerow.learning(self.model, bound.frame, self._replace_model))
+        return self._bound.learn(x, y)
 
-    def _one_row(self, model: Any) -> Callable[[Any, float], Scores]:
-        """A function that learns one row through machine code bound to arrays of its own: no type analysis per call.
+    def score_one(self, x: Any) -> Scores:
+        """The scores (K,) of one row of numbers; changes nothing. The array is reused by the next call."""
+        if self._bound.model is not self.model or self._bound.score is None:
+            bound = self._bind(len(x))
+            if bound.frame is None:
+                return self.score(np.asarray(x)[None])[0]
+            self._bound = bound._replace(score=onerow.scoring(self.model, bound.frame))
+        return self._bound.score(x)
 
-        It returns the scores from before.
-        """
-        setting, task, positive = self.setting, self.task, self._positive
-        values, scores = np.zeros((1, setting.n_features), self._raw_dtype), np.zeros((1, setting.n_outputs))
-        target, importance = np.zeros(1), np.ones(1)
-        row, own_scores, width = values[0], scores[0], setting.n_features
-        usable: Callable[[Any], bool] = all_finite.bind(row) if setting.missing == "error" else lambda _: True
-        labels = frozenset({-1.0, 1.0} if task == "binary" else range(setting.n_outputs))
-        fine: Callable[[float], bool] = isfinite if task == "regression" else labels.__contains__
-        run = self._step(model, Dense(values), target, importance, scores)
+    def _bind(self, width: int) -> Bound:
+        """Arrays for rows one by one, where a single loop learns them."""
+        if self._bound.model is self.model:
+            return self._bound
+        if self.folds or not onerow.bindable(self.model):
+            return Bound(self.model)
+        self.model = dressed(self.model, driving.roomy(bare(self.model), Dense(np.zeros((1, width)))))
+        return Bound(self.model, onerow.frame(self.setting, self.task, self._raw_dtype, self._positive))
 
-        def learn_one(x: Any, y: float) -> Scores:
-            if len(x) != width:  # or a single number would be spread over the row
-                raise ValueError(f"A row must be of width {width}; this one has {len(x)} numbers.")
-            row[:] = x
-            if not usable(row):
-                raise ValueError("A row must consist of finite numbers; one is NaN or too large.")
-            if positive and row.min() < 0:
-                raise ValueError(NEGATIVE)
-            if not fine(y):
-                raise ValueError(f"A target must be {TARGETS[task]}.")
-            target[0] = y
-            run()
-            return own_scores
-
-        return learn_one
-
-    def _step(self, model: Any, block: Dense, target: Scores, importance: Scores, scores: Scores) -> Callable[[], None]:
-        """A function that learns the row that stands in the block."""
-        if isinstance(model, Standardised):
-            seen = Dense(np.zeros(block.values.shape, self.setting.dtype))
-            place = scaling.learn.bind(model.scaler, block, importance, seen)
-            inner = self._step(model.model, seen, target, importance, scores)
-
-            def both() -> None:
-                place(model.scaler, block, importance, seen)
-                inner()
-
-            return both
-        run = driving.LOOPS[type(model)][0].bind(model, block, 0, target, importance, scores)
-
-        def step() -> None:
-            if not run(model, block, 0, target, importance, scores):  # no room: the slow path makes some
-                other = driving.learn(model, block, 0, target, importance, scores)
-                self.model = dressed(self.model, other)
-
-        return step
+    def _replace_model(self, other: Any) -> None:
+        self.model = dressed(self.model, other)
 
     def _pack(self, rows: Any, targets: Any, importance: Any) -> tuple[Block, Scores, Scores]:
         block = self._block(rows)
@@ -331,4 +301,4 @@ class Online:
         return model
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_one": None, "_one_model": None}  # bound machine code stays in its process
+        return {**self.__dict__, "_bound": Bound(None)}  # bound machine code stays in its process

@@ -1,6 +1,7 @@
 """The scikit-learn face: classifier and regressor, by its conventions."""
 
-from typing import Any, Self, cast
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from onkel.calibration import Calibration, calibrate, calibration, probabilities
+from onkel.calibration import Calibration, calibrate, calibration, one_by_one, probabilities
 from onkel.checks import difference
 from onkel.folding import places
 from onkel.kernels import needs_positive
@@ -29,6 +30,14 @@ from onkel.sklearn_maps import NUMBERS, seed_of
 from onkel.snapshot import SnapshotError
 from onkel.stored import load_model, save_model
 from onkel.targets import decide, encode, outputs, task_of
+
+
+class Singly(NamedTuple):
+    """What a classifier needs for rows one by one: targets by label, labels by class, and what learns probabilities."""
+
+    targets: dict[Any, float]
+    labels: list[Any]
+    calibrate: Callable[[float, Any], None]
 
 
 class _KernelEstimator(BaseEstimator):
@@ -138,6 +147,8 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
     classes_: NDArray[Any]
     calibration_: Calibration
 
+    _singly: Singly | None = None
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = not isinstance(self.learner, Learner) or "multiclass" in self.learner.tasks
@@ -176,7 +187,7 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
 
     def _open(self, classes: NDArray[Any]) -> None:
         self._begin(task_of(classes), outputs(classes))
-        self.classes_, self.calibration_ = classes, calibration(self.online_.probable)
+        self.classes_, self.calibration_, self._singly = classes, calibration(self.online_.probable), None
 
     def _learn(self, X: Any, y: Any, weights: Any) -> NDArray[np.float64]:
         targets = encode(np.asarray(y), self.classes_)
@@ -189,11 +200,29 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Learn one row without scikit-learn's validation; returns its scores (K,) from before it was learned."""
-        self._check_fitted()
-        target = encode(np.asarray([y]), self.classes_)
-        scores = self.online_.learn_one(x, float(target[0]))
-        self._calibrate(target, np.ones(1), scores[None])
+        singly = self._singly or self._one_by_one()
+        try:
+            target = singly.targets[y]
+        except (KeyError, TypeError):
+            target = float(encode(np.asarray([y]), self.classes_)[0])  # which says what is wrong
+        scores = self.online_.learn_one(x, target)
+        singly.calibrate(target, scores)
         return scores
+
+    def predict_one(self, x: Any) -> Any:
+        """The most likely label of one row, without scikit-learn's validation."""
+        labels, scores = (self._singly or self._one_by_one()).labels, self.online_.score_one(x)
+        return labels[scores.argmax() if len(scores) > 1 else int(scores[0] > 0.0)]
+
+    def _one_by_one(self) -> Singly:
+        self._check_fitted()
+        labels = self.classes_.tolist() * (2 if len(self.classes_) == 1 else 1)
+        targets = dict(zip(self.classes_.tolist(), encode(self.classes_, self.classes_).tolist(), strict=True))
+        self._singly = Singly(targets, labels, one_by_one(self.calibration_, outputs(self.classes_)))
+        return self._singly
+
+    def __getstate__(self) -> Any:
+        return {**super().__getstate__(), "_singly": None}  # bound machine code stays in its process
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: (n,) for two classes, positive for the second; (n, classes) for more."""
@@ -227,7 +256,7 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
 
     def _restore(self, content: dict[str, Any]) -> bool:
         classes, state = content.get("classes"), content.get("calibration")
-        self.classes_, self.calibration_ = np.asarray(classes), cast(Calibration, state)
+        self.classes_, self.calibration_, self._singly = np.asarray(classes), cast(Calibration, state), None
         setting = self.online_.setting
         fits = self.classes_.ndim == 1 and len(self.classes_) > 0 and outputs(self.classes_) == setting.n_outputs
         return fits and difference(state, calibration(), ruled=False) == "" and isinstance(classes, np.ndarray)
@@ -271,8 +300,15 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Learn one row without scikit-learn's validation; returns its scores (K,) from before it was learned."""
-        self._check_fitted()
+        if not hasattr(self, "online_"):
+            self._check_fitted()
         return self.online_.learn_one(x, float(y))
+
+    def predict_one(self, x: Any) -> float:
+        """The prediction for one row, without scikit-learn's validation."""
+        if not hasattr(self, "online_"):
+            self._check_fitted()
+        return float(self.online_.score_one(x)[0])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The prediction for each row."""

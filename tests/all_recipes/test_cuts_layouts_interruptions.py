@@ -1,5 +1,6 @@
 """Cuts, layouts, interruptions; scores, seeds; unlimited streams."""
 
+import copy
 from functools import lru_cache
 from typing import Any
 
@@ -68,6 +69,18 @@ def test_learning_one_row_at_a_time_is_the_same(name, task):
     expected, model = whole(name, task, "dense", "float64")
     assert snapshot.same(scores, expected)
     assert snapshot.same(online.model, model)
+
+
+@each_cell
+def test_scoring_one_row_at_a_time_is_the_same_and_changes_nothing(name, task):
+    X, y = stream(task)
+    online = started(name, task, parameters(name, task))
+    online.learn(X, y)
+    before = copy.deepcopy(online.model)
+    singly = np.array([online.score_one(x).copy() for x in X])
+    assert snapshot.same(singly, online.score(X))
+    assert snapshot.same(online.model, before)
+    assert snapshot.same(online.learn_one(X[0], y[0]), singly[0])
 
 
 @pytest.mark.parametrize("cut", [0, 7])

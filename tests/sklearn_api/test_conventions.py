@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -206,6 +207,31 @@ def test_learning_one_row_at_a_time_is_learning_a_block(learner, task):
     for x, label in zip(X[1:], y[1:], strict=True):
         singly.learn_one(x, label)
     assert_same_model(block, singly)
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_predicting_one_row_at_a_time_is_predicting_a_block(learner, task):
+    model = estimator_for(task, learner).fit(X, TARGETS[task])
+    assert [model.predict_one(x) for x in X] == model.predict(X).tolist()
+
+
+def test_predicting_one_row_with_a_model_of_one_class_or_none():
+    with pytest.raises(NotFittedError):
+        KernelClassifier().predict_one(X[0])
+    with pytest.raises(NotFittedError):
+        KernelRegressor().predict_one(X[0])
+    single = KernelClassifier(fogd(gamma=1.0)).partial_fit(X, np.ones(len(X)), classes=[1])
+    assert single.predict_one(X[0]) == 1
+
+
+def test_a_model_fitted_anew_forgets_the_labels_of_single_rows():
+    model = KernelClassifier(fogd(gamma=1.0)).fit(X, TARGETS["binary"])
+    model.learn_one(X[0], TARGETS["binary"][0])
+    renamed = np.where(TARGETS["binary"] == TARGETS["binary"][0], "this", "that")
+    model.fit(X, renamed).learn_one(X[0], "this")
+    assert model.predict_one(X[0]) in {"this", "that"}
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.learn_one(X[0], TARGETS["binary"][0])
 
 
 def test_learning_one_row_returns_its_scores_from_before():
