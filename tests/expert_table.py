@@ -1,5 +1,7 @@
 """Rows of the table of recipes for learners with many kernels or many particles."""
 
+import numpy as np
+
 from onkel import kernels
 from tests.recipe_rows import LOSSES, Row, by_task
 
@@ -55,12 +57,13 @@ EXPERT_TABLE = {
     ),
     "bkm": Row(
         parameters=by_task(SMALL, SMALL, SMALL),
-        defaults={"loss": by_task("logistic", "softmax", "squared")},
+        defaults={"loss": by_task("logistic", "softmax", "squared"), "horizon": by_task(np.inf, np.inf, np.inf)},
         variations=[(task, {**SMALL, "loss": loss}) for task, loss in LOSSES]
         + [
             ("binary", {**SMALL, "widths": "fixed"}),
             ("multiclass", {**SMALL, "gradient": "mean", "features": "plain", "prior": False}),
-            ("binary", {**SMALL, "n_particles": 1}),
+            ("binary", {**SMALL, "n_particles": 1, "horizon": None}),
+            ("multiclass", {**SMALL, "horizon": 2.0}),
             ("regression", {**SMALL, "batch": 1, "decay": 0.0, "start": 0.3, "spread": 0.1}),
         ],
         constant_memory=True,

@@ -105,11 +105,13 @@ def bkm(
     decay=0.9,
     floor=1e-6,
     epsilon=0.0,
+    horizon=np.inf,
 ):
     """f = mean over the particles s of W^s z^s(x), each with its own widths gamma^s   [Alg. 2; fixed widths: Alg. 1].
 
     After every `batch` rows, T the particles as rows (W^s, gamma^s) and G_s = -dJ/dT_s over these rows:
         phi = direction(T, G),    T = T + eta phi / (floor + sqrt(H)),    gamma = |gamma| if prior
+    horizon: after t steps eta / sqrt(1 + t / horizon) in place of eta; the paper's step is constant.
     Rows after the last full batch are scored, not learned. learn_widths=False moves W alone, and T is W alone.
     spread (n, outputs) is the standard deviation (divisor S) of the particles' scores of each row.
     The paper returns the mean particle; with widths of their own only the particles' scores can be averaged.
@@ -128,7 +130,8 @@ def bkm(
             ]
             T = flatten(W, gamma, learn_widths)
             G = -flatten(np.array([w for w, _ in down]), np.array([g for _, g in down]), learn_widths)
-            T, H = ascend(T, direction(T, G), H, eta, decay, floor)
+            pace = eta / np.sqrt(1.0 + (t // batch) / horizon)
+            T, H = ascend(T, direction(T, G), H, pace, decay, floor)
             W = T[:, : W[0].size].reshape(W.shape)
             if learn_widths:
                 gamma = np.abs(T[:, W[0].size :]) if prior else T[:, W[0].size :]

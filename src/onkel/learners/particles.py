@@ -3,8 +3,8 @@
 Each particle has weights W^s and widths g^s of its own over the same noise E: z^s(x) = [c cos(p), c sin(p), 1],
 p_k = sum_j g^s_j E_jk x_j. After every mini-batch, with T the particles as rows (W^s, g^s) and G the slopes of their
 log-posteriors, phi_j = (1/S) sum_s k_sj [G_s + (T_j - T_s) / h^2], k_sj = exp(-|T_s - T_j|^2 / (2 h^2)): the first term
-leads to where the posterior is high, the second keeps particles apart. T += eta phi / (floor + sqrt(H)), H a running
-mean of phi^2. The answer is the mean of the particles' scores.
+leads to where the posterior is high, the second keeps particles apart. T += eta_t phi / (floor + sqrt(H)), H a running
+mean of phi^2, eta_t = eta / sqrt(1 + fading t). The answer is the mean of the particles' scores.
 """
 
 from typing import Any, NamedTuple
@@ -39,6 +39,7 @@ class Particles(NamedTuple):
 
     posterior: Posterior
     rate: float
+    fading: float  # the rate after t steps is rate / sqrt(1 + fading t)
     decay: float
     floor: float
     factor: float  # c
@@ -253,9 +254,9 @@ def move(model: Any, work: Any) -> None:
         for j in range(model.widths.shape[1]):
             place[K * wide + j] = model.widths[s, j] if model.posterior.moving else 0.0
     steer(work.place, work.gradient, work.near, work.direction)
-    first = model.steps[0] == 0
+    first, rate = model.steps[0] == 0, model.rate / np.sqrt(1.0 + model.fading * model.steps[0])
     for s in range(S):
-        step(model.rate, 0.0 if first else model.decay, model.floor, row(work.direction, s), row(model.energy, s),
+        step(rate, 0.0 if first else model.decay, model.floor, row(work.direction, s), row(model.energy, s),
              row(work.place, s))  # fmt: skip
         place, weights = row(work.place, s), row(model.weights, s)
         for k in range(K):
