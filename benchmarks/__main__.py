@@ -8,6 +8,7 @@ from benchmarks import (
     budgets,
     experts,
     fogd,
+    guard,
     isolation,
     kernels,
     latency,
@@ -34,6 +35,7 @@ SUITES = {
     "readers": readers.main,
     "scaling": scaling.main,
     "startup": startup.main,
+    "guard": guard.main,
     "table5": table5.main,
     "wide": wide.main,
 }
