@@ -105,7 +105,7 @@ def orders(feed: Feed, permutations: int) -> Iterator[Any]:
     for number in range(permutations):
         order = np.random.default_rng(number).permutation(len(whole.labels))
         block = select(whole, order)
-        yield lambda block=block: iter([(block.rows, feed.targets(block, feed.source))])
+        yield lambda block=block: feed.paired([block])
 
 
 def one(learner: Learner, feed: Feed, pairs: Any, options: argparse.Namespace) -> Run:

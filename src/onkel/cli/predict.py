@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onkel.calibration import Calibration, calibration, probabilities
-from onkel.cli.feeding import open_data
+from onkel.cli.feeding import means_of, open_data
 from onkel.cli.options import add_command, add_reading, count
 from onkel.cli.writing import WholeFile, check_target
 from onkel.online import Online
@@ -42,9 +42,13 @@ def run(options: argparse.Namespace) -> None:
     if online.task == "regression" and options.output == "probabilities":
         raise ValueError(f"{options.model} is a regression: it has no probabilities.")
     stream = open_data(options.data, options, online.setting.n_features, extra.get("values", {}))
+    means = means_of(stream, options, extra)
+    if means is not None and extra.get("means") is None:
+        raise ValueError(f"{options.model} knows no means: it has not learned with --missing mean.")
     with WholeFile(options.to) if options.to else nullcontext(sys.stdout) as file:
         for block in take(stream, options.limit) if options.limit else stream:
-            for line in lines(options.output, online, extra, block.rows):
+            rows = block.rows if means is None else means.fill(block.rows)
+            for line in lines(options.output, online, extra, rows):
                 print(line, file=file)
 
 

@@ -26,7 +26,7 @@ class UnderWay:
     """A learner at work, its errors so far and its place in the stream."""
 
     def __init__(self, options: argparse.Namespace, feed: Feed, online: Online, extra: dict[str, Any]) -> None:
-        self.options, self.feed, self.online = options, feed, online
+        self.options, self.feed, self.online, self.means = options, feed, online, feed.means
         self.tally = Tally(online.task, feed.n_classes, probable=online.probable)
         self.log_loss = next((metric for metric in self.tally.metrics if isinstance(metric, LogLoss)), None)
         self.place, self.figures = Place(), dict[str, Any]()
@@ -55,7 +55,7 @@ class UnderWay:
         state = None if self.log_loss is None else self.log_loss.state
         return {
             "estimator": name, "feature_names": None, "epochs": 1, "classes": self.feed.classes, "calibration": state,
-            "values": self.feed.values,
+            "values": self.feed.values, "means": None if self.means is None else self.means.state(),
         }  # fmt: skip
 
     def learn(self, scores_file: Any) -> None:
@@ -81,7 +81,7 @@ class UnderWay:
 
     def _first_pass(self, display: Display, checkpoint: Checkpoint | None, scores_file: Any) -> None:
         """Predict and learn; of a pass that is over, only the figures are left."""
-        pairs = self.feed.pairs(self.place.rows) if self.place.passes == 0 else iter(())
+        pairs = self.feed.pairs(self.place.rows, self.means) if self.place.passes == 0 else iter(())
         first = [*islice(pairs, 1)]
         if first:
             self.online.prepare(first[0][0])  # before the clock starts
@@ -104,7 +104,7 @@ class UnderWay:
     def _further_passes(self, checkpoint: Checkpoint | None) -> None:
         for done in range(max(1, self.place.passes), self.options.epochs):
             at = self.place.rows if done == self.place.passes else 0
-            for rows, targets in self.feed.pairs(at):
+            for rows, targets in self.feed.pairs(at, self.means):
                 self.online.learn(rows, targets)
                 at += len(targets)
                 if checkpoint is not None:
@@ -122,7 +122,7 @@ class UnderWay:
     def _tested(self) -> dict[str, Any]:
         """Errors of the frozen model on other rows."""
         tally = Tally(self.online.task, self.feed.n_classes)
-        for rows, targets in self.feed.test_pairs():
+        for rows, targets in self.feed.test_pairs(self.means):
             tally.update(targets, self.online.score(rows))
         return {key: value for key, value in tally.report().items() if key not in ("curve", "log_loss")}
 

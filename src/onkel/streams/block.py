@@ -258,7 +258,7 @@ def summarise(blocks: Iterable[Block]) -> Summary:
         rows += len(block.labels)
         n_features = max(n_features, block.rows.shape[1])
         entries += held.size
-        has_negative = has_negative or bool(held.min(initial=0.0) < 0.0)
+        has_negative = has_negative or bool(np.any(held < 0.0))
         classes = _classes_with(classes, block.labels)
     return Summary(rows, n_features, tuple(sorted(classes or ())), entries, has_negative)
 

@@ -8,6 +8,7 @@ from onkel.streams.block import Block, StreamError, Summary, at_line, reblock, s
 from onkel.streams.columns import Choice, Column, Plan, checked
 from onkel.streams.encoding import Cells, Encoder
 from onkel.streams.lines import Faults, OnError
+from onkel.streams.means import Means
 from onkel.streams.opening import Source, name_of, read_once
 
 MOST_VALUES = 2**16  # of a one-hot column
@@ -61,11 +62,19 @@ class TableStream(ABC):
         found = zip(self.choice.categorical, plan.categories, strict=True)
         return {column: category.values for column, category in found if category.how == "values"}
 
+    def means(self) -> Means:
+        """Means of its numbers before the first row."""
+        return Means(len(self._known_plan().numeric))
+
     def __iter__(self) -> Iterator[Block]:
         """Yield the rows, block by block."""
         opened = self._next_opened()
         self._opened = None
-        return reblock(self._blocks(opened), self.block_rows)
+        blocks = reblock(self._blocks(opened), self.block_rows)
+        if opened.plan.missing != "mean":
+            return blocks
+        means = self.means()
+        return (block._replace(rows=means.follow(block.rows)) for block in blocks)
 
     def summary(self) -> Summary:
         """Read the whole table once, without keeping its rows; later calls repeat the answer."""
