@@ -91,13 +91,14 @@ class BrokenDownError(Exception):
     pass
 
 
+def breaking(checkpoint, rows, place):
+    """In place of `Checkpoint.passed`: leave a checkpoint, and break down."""
+    checkpoint._save(checkpoint.path, place)
+    raise BrokenDownError
+
+
 def stopped_after_every_block(command, start):
     """Run a command that breaks down after each block, until a checkpoint of the last one brings it to its end."""
-
-    def breaking(checkpoint, rows, place):
-        checkpoint._save(checkpoint.path, place)
-        raise BrokenDownError
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Checkpoint, "passed", breaking)
         more = start

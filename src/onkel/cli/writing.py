@@ -3,6 +3,8 @@
 import errno
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +35,26 @@ class WholeFile:
             self.part.replace(self.path)
         else:
             self.part.unlink(missing_ok=True)
+
+
+@contextmanager
+def growing(path: str, size: int) -> Iterator[IO[str]]:
+    """A text file that goes on after its first `size` bytes; what follows them is cut off."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"{path}: what goes on from a checkpoint must be a plain file.")
+    if size and (not os.path.exists(path) or os.path.getsize(path) < size):
+        raise ValueError(f"{path}: it does not hold what was written before the checkpoint.")
+    with open(path, "r+" if size else "w", encoding="utf-8") as file:
+        file.truncate(size)
+        file.seek(size)
+        yield file
+
+
+def size_on_disk(file: IO[str]) -> int:
+    """Bytes of a growing file, all of which are on the disk now."""
+    file.flush()
+    os.fsync(file.fileno())
+    return os.fstat(file.fileno()).st_size
 
 
 def check_folder(path: str) -> None:

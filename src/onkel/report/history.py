@@ -13,7 +13,7 @@ from onkel.maps.lifting import features_of
 from onkel.metrics import errors
 from onkel.online import Online, Waiting, bare
 from onkel.relevance import relevance
-from onkel.streams.block import Block, concatenate, select
+from onkel.streams.block import Block, concatenate, packed, select, unpacked
 
 POINTS = 200  # of a history; every second one is left out when there are more
 SAMPLE = 4000  # rows to look back with
@@ -66,6 +66,22 @@ class History:
             stay = np.sort(self._random.choice(len(lost), SAMPLE, replace=False))
             kept, lost = select(kept, stay), lost[stay]
         self._kept, self._losses = kept, lost
+
+    def state(self) -> dict[str, Any]:
+        """All it knows, to be restored by another one."""
+        return {
+            "moments": tuple(map(tuple, self.moments)), "every": self.every, "blocks": self._blocks,
+            "kept": None if self._kept is None else packed(self._kept), "losses": tuple(self._losses.tolist()),
+            "random": self._random.bit_generator.state,
+        }  # fmt: skip
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another one was."""
+        self.moments = [Moment(*moment) for moment in state["moments"]]
+        self.every, self._blocks = state["every"], state["blocks"]
+        self._kept = None if state["kept"] is None else unpacked(state["kept"])
+        self._losses = np.array(state["losses"], np.float64)
+        self._random.bit_generator.state = state["random"]
 
     def report(self) -> dict[str, Any]:
         """Everything as plain numbers, by name; what a model does not have is left out."""
