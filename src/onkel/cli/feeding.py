@@ -51,13 +51,7 @@ class Feed(NamedTuple):
 
     def skipped(self) -> list[str]:
         """What was left out, in a sentence for each file."""
-        told = [(self.source, self.stream), (self.test_source, self.test)]
-        faults = [(source, stream.faults) for source, stream in told if hasattr(stream, "faults")]
-        return [
-            f"{source}: {found.count:,} bad line{'s' * (found.count > 1)} skipped; the first: {found.first}"
-            for source, found in faults
-            if found.count
-        ]
+        return [*told_of(self.source, self.stream), *told_of(self.test_source, self.test)]
 
     @property
     def n_classes(self) -> int:
@@ -137,6 +131,11 @@ def open_data(source: str | None, options: argparse.Namespace, n_features: int |
         source, more = str(found.path), {**own, **{key: value for key, value in more.items() if value is not None}}
     seed = getattr(options, "seed", 0)
     return open_stream(source, block_rows=options.block, seed=seed, on_error=options.on_error, **more)
+
+
+def told_of(source: str, stream: Any) -> list[str]:
+    """What was left out of a stream, in a sentence, if anything was."""
+    return [f"{source}: {stream.faults}"] if hasattr(stream, "faults") and stream.faults.count else []
 
 
 def means_of(stream: Any, options: argparse.Namespace, saved: dict[str, Any]) -> Means | None:

@@ -13,7 +13,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Faults:
-    """What becomes of bad lines: the first one stops the reader, or they are left out and counted.
+    """What becomes of bad lines, or rows of files without lines: the first stops the reader, or they are counted.
 
     Examples
     --------
@@ -23,10 +23,11 @@ class Faults:
     (1, 'data.csv, line 3: 2 cells where the first line has 3.')
     """
 
-    def __init__(self, on_error: OnError = "stop") -> None:
+    def __init__(self, on_error: OnError = "stop", unit: str = "line") -> None:
         if on_error not in ("stop", "skip"):
             raise StreamError(f"What to do on an error is stop or skip, not {on_error!r}.")
         self.on_error: OnError = on_error
+        self.unit = unit
         self.count = 0
         self.first = ""
 
@@ -36,6 +37,10 @@ class Faults:
             raise error
         self.count += 1
         self.first = self.first or str(error)
+
+    def __str__(self) -> str:
+        """How many there were, and the first."""
+        return f"{self.count:,} bad {self.unit}{'s' * (self.count > 1)} skipped; the first: {self.first}"
 
 
 def whole_lines(read: Callable[[int], bytes], name: str) -> Iterator[bytes]:

@@ -33,13 +33,15 @@ class Reading(NamedTuple):
 class TableStream(ABC):
     """Rows of a table, in constant memory; `open` says how cells are got out of it."""
 
+    unit = "line"  # what is counted where something is wrong
+
     def __init__(self, source: Source, choice: Choice, reading: Reading) -> None:
         if reading.block_rows < 1:
             raise StreamError(f"A block must hold at least one row, not {reading.block_rows}.")
         self.source = source
         self.choice = checked(choice)
         self.n_features, self.block_rows, self.on_error = reading
-        self.faults = Faults(reading.on_error)
+        self.faults = Faults(reading.on_error, self.unit)
         self._summary: Summary | None = None
         self._values: dict[int, tuple[str, ...]] | None = None
         self._plan: Plan | None = None
@@ -101,7 +103,7 @@ class TableStream(ABC):
         if self._gone:
             raise StreamError(f"{name}: it can be read only once.")
         self._gone = read_once(self.source)
-        self.faults = Faults(self.on_error)
+        self.faults = Faults(self.on_error, self.unit)
         opened = self.open(self.faults)
         if any(category.how == "find values" for category in opened.plan.categories):
             opened = opened._replace(plan=self._with_values(opened.plan))
@@ -137,7 +139,7 @@ class TableStream(ABC):
         )
 
     def _look_for_values(self) -> dict[int, tuple[str, ...]]:
-        plan, pieces, _ = self.open(Faults(self.on_error))
+        plan, pieces, _ = self.open(Faults(self.on_error, self.unit))
         found: list[set[str]] = [set() for _ in plan.categories]
         for cells in pieces:
             for category, seen, text in zip(plan.categories, found, cells.texts, strict=True):
