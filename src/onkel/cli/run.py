@@ -11,6 +11,7 @@ from onkel.cli.display import Display
 from onkel.cli.feeding import Feed, open_feed
 from onkel.cli.options import (
     add_command,
+    add_json,
     add_report,
     add_stream,
     check_report,
@@ -20,7 +21,7 @@ from onkel.cli.options import (
     write_report,
 )
 from onkel.cli.under_way import UnderWay
-from onkel.cli.writing import WholeFile, check_target, finite, growing
+from onkel.cli.writing import WholeFile, check_json, check_target, finite, growing
 from onkel.online import Online
 from onkel.recipes import RECIPES, Learner, make_learner
 from onkel.stored import load_model, save_model
@@ -47,7 +48,7 @@ def add_to(commands: Any) -> None:
     add("--delay", type=whole, default=0, metavar="N", help="with --evaluate delayed: rows until a label arrives")
     add("--test", metavar="FILE", help="predict these rows too, when all is learned (NAME.t: those of a data set)")
     add("--scores", metavar="FILE", help="write the scores each row had before it was learned, one line per row")
-    add("--json", metavar="FILE", help="write the report ('-' for standard output)")
+    add_json(command, "write the report as JSON")
     add("--save", metavar="FILE", help="write the model when all is learned")
     add("--checkpoint", metavar="FILE", help="write model and place in the stream as it goes; Ctrl-C leaves one too")
     add("--every", type=count, default=100_000, metavar="N", help="rows between checkpoints (default 100,000)")
@@ -59,9 +60,10 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Carry out the command: but for checkpoints, nothing it writes takes its name before everything went well."""
-    for path in (options.save, options.scores, options.checkpoint, None if options.json == "-" else options.json):
+    for path in (options.save, options.scores, options.checkpoint):
         if path is not None:
             check_target(path)
+    check_json(options.json)
     check_report(options)
     if options.tuned and options.learner:
         raise ValueError("--tuned brings its own learner: leave out --learner.")

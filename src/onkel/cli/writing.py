@@ -1,6 +1,7 @@
 """Files that appear whole or not at all, and what may stand in them."""
 
 import errno
+import json
 import os
 import secrets
 from collections.abc import Iterator
@@ -55,6 +56,42 @@ def size_on_disk(file: IO[str]) -> int:
     file.flush()
     os.fsync(file.fileno())
     return os.fstat(file.fileno()).st_size
+
+
+def check_json(path: str | None) -> None:
+    """Refuse, before anything is done, a FILE of --json that could not be written in the end."""
+    if path is not None and path != "-":
+        check_target(path)
+
+
+def write_json(path: str | None, content: Any) -> None:
+    """Write what --json asks for: nothing, to standard output ('-'), or to a file."""
+    text = json.dumps(finite(content), indent=1) + "\n"
+    if path == "-":
+        print(text, end="")
+    elif path is not None:
+        with WholeFile(path) as file:
+            file.write(text)
+
+
+class JsonList:
+    """Writes an object whose last member is a list that is never whole in memory."""
+
+    def __init__(self, file: IO[str], head: dict[str, Any], name: str) -> None:
+        file.write(f"{json.dumps(head)[:-1]}, {json.dumps(name)}: [")
+        self.file, self.between = file, "\n"
+
+    def append(self, item: Any) -> None:
+        """Write one more item."""
+        self.file.write(self.between + json.dumps(item))
+        self.between = ",\n"
+
+    def __enter__(self) -> "JsonList":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.file.write("\n]}\n")
 
 
 def check_folder(path: str) -> None:
