@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from onkel.streams.block import StreamError, at_line
 
 OnError: TypeAlias = Literal["stop", "skip"]
 
 CHUNK_BYTES = 2**20
 LONGEST_LINE = 2**26  # bytes; without a bound, a binary file without line ends would fill the memory
+NEWLINE = ord("\n")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -57,9 +60,9 @@ def whole_lines(read: Callable[[int], bytes], name: str) -> Iterator[bytes]:
     while chunk := read(CHUNK_BYTES):
         end = chunk.rfind(b"\n") + 1
         if end:
-            text = b"".join([*unfinished, chunk[:end]])
+            text = b"".join([*unfinished, memoryview(chunk)[:end]])
             yield text
-            lines += text.count(b"\n")
+            lines += int(np.count_nonzero(np.frombuffer(text, np.uint8) == NEWLINE))  # bytes.count is slower by far
             unfinished = []
         unfinished.append(chunk[end:])
         if sum(map(len, unfinished)) > LONGEST_LINE:
