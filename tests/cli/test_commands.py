@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -189,6 +190,27 @@ def test_completion_knows_every_command(shell, told):
     pytest.importorskip("shtab")
     script = told("completion", shell)
     assert all(command in script for command in ("compare", "describe", "predict", "tune", "warm"))
+
+
+def test_completion_for_fish_knows_commands_options_and_values(told):
+    lines = told("completion", "fish").splitlines()
+    assert all(line.startswith("complete -c onkel -n '__fish_") for line in lines)
+    assert len(set(lines)) == len(lines)
+    seen = "__fish_seen_subcommand_from"
+    at = f"complete -c onkel -n '{seen}"
+    assert f"{at} run' -l seed -r -d 'seed of everything random (default 0)'" in lines
+    assert f"{at} run' -l dtype -x -a 'float32 float64' -d 'type of the model\\'s numbers (default float32)'" in lines
+    assert f"{at} run' -l quiet -d 'no progress line and no table'" in lines
+    assert f"{at} data; and {seen} fetch' -l to -r -d 'where to put it (default: the cache)'" in lines
+    assert f"{at} data; and not {seen} list info fetch' -f -a list -d 'name all data sets'" in lines
+    assert any(line.endswith("-f -a compare -d 'several learners on the same rows'") for line in lines)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
+def test_fish_completes(told):
+    script = told("completion", "fish") + "complete -C 'onkel da'; complete -C 'onkel run --dty'"
+    done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, check=True)
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["data", "--dtype"]
 
 
 @pytest.mark.parametrize(
