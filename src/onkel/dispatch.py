@@ -168,7 +168,8 @@ class EntryPoint(Generic[P, R]):
         if CONFIG.DISABLE_JIT:
             return cast(Callable[..., R], self.dispatcher)
         kinds = tuple(map(numba.typeof, args))
-        self.dispatcher.compile(kinds)
+        if kinds not in self.dispatcher.overloads:
+            self.dispatcher.compile(kinds)
         return cast(Callable[..., R], self.dispatcher.overloads[kinds].entry_point)
 
 

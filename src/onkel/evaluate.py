@@ -120,9 +120,13 @@ def by_blocks(online: Online, blocks: Pairs) -> Iterator[tuple[Numbers, Numbers]
         yield targets, scores
 
 
-def delayed(online: Online, blocks: Pairs, delay: int) -> Iterator[tuple[Numbers, Numbers]]:
-    """(targets, scores) where the label of a row arrives `delay` rows later: its model knows the rows before those."""
-    waiting: deque[tuple[Any, Any]] = deque()
+def delayed(
+    online: Online, blocks: Pairs, delay: int, waiting: deque[tuple[Any, Any]]
+) -> Iterator[tuple[Numbers, Numbers]]:
+    """(targets, scores) where the label of a row arrives `delay` rows later: its model knows the rows before those.
+
+    Rows whose labels are awaited are in `waiting`, the oldest first; it may hold some already.
+    """
     for rows, targets in blocks:
         scores = np.empty((len(targets), online.setting.n_outputs))
         for i in range(len(targets)):
@@ -131,18 +135,20 @@ def delayed(online: Online, blocks: Pairs, delay: int) -> Iterator[tuple[Numbers
             scores[i] = online.score(rows[i : i + 1])[0]
             waiting.append((rows[i : i + 1], targets[i : i + 1]))
         yield targets, scores
-    for row, target in waiting:
-        online.learn(row, target)
+    while waiting:
+        online.learn(*waiting.popleft())
 
 
 def prequential(
     online: Online, blocks: Pairs, n_classes: int = 2, *, mode: str = "rows", delay: int = 0, window: int = WINDOW,
     watch: Callable[[Tally, Numbers, Numbers], None] | None = None, tally: Tally | None = None,
+    waiting: deque[tuple[Any, Any]] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Predict and learn a stream of (rows, targets); returns metrics, the learning curve and the time it took.
 
     `mode` is "rows", "blocks" (the blocks as they come) or "delayed" (labels arrive `delay` rows later). `watch` is
-    called after each block with the tally, the targets and the scores. A `tally` of earlier rows goes on.
+    called after each block with the tally, the targets and the scores. A `tally` of earlier rows goes on; so do rows
+    that are `waiting` for their labels, each with its target.
 
     >>> from onkel.recipes import perceptron
     >>> online = perceptron(gamma=1.0).start(n_features=1)
@@ -153,7 +159,7 @@ def prequential(
     orders: dict[str, Callable[[Online, Pairs], Iterator[tuple[Numbers, Numbers]]]] = {
         "rows": by_rows,
         "blocks": by_blocks,
-        "delayed": partial(delayed, delay=delay),
+        "delayed": partial(delayed, delay=delay, waiting=deque() if waiting is None else waiting),
     }
     if mode not in orders:
         raise ValueError(f"mode must be one of {', '.join(orders)}, not {mode!r}.")

@@ -9,6 +9,8 @@ import pytest
 import zstandard
 
 from onkel import make_learner
+from onkel.cli.checkpoints import Checkpoint
+from onkel.cli.main import main
 
 pytestmark = pytest.mark.filterwarnings("error")  # on a terminal, a warning would be one more line
 
@@ -83,3 +85,28 @@ def by_hand(task, order=slice(None), name="auto", dtype="float32", seed=0, **par
 
 
 OUTPUT = ["--scores", "out.txt", "--json", "out.json", "--save", "out.onkel"]
+
+
+class BrokenDownError(Exception):
+    pass
+
+
+def breaking(checkpoint, rows, place):
+    """In place of `Checkpoint.passed`: leave a checkpoint, and break down."""
+    checkpoint._save(checkpoint.path, place)
+    raise BrokenDownError
+
+
+def stopped_after_every_block(command, start):
+    """Run a command that breaks down after each block, until a checkpoint of the last one brings it to its end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Checkpoint, "passed", breaking)
+        more = start
+        for _ in range(100):
+            try:
+                assert main([*command, *more, "--checkpoint", "here.onkel"]) == 0
+            except BrokenDownError:
+                more = ["--resume", "here.onkel"]
+            else:
+                return
+        raise AssertionError("it never came to its end")

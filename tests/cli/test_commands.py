@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,7 @@ def told(capsys):
 
 @pytest.mark.parametrize("name", sorted(RECIPES))
 def test_every_learner_is_described_with_its_files_and_what_to_cite(name, told):
-    found = json.loads(told("describe", name, "--json"))
+    found = json.loads(told("describe", name, "--json", "-"))
     assert found["files"][0].startswith("onkel/recipes/")
     assert all((Path(__file__).parents[2] / "src" / path).is_file() for path in found["files"])
     assert found["references"]
@@ -125,7 +126,8 @@ def test_a_learner_that_does_not_fit_is_refused_before_the_first_runs(folder, ca
 
 def test_tuning_looks_at_the_first_rows_only_and_its_result_can_be_run(folder, told):
     given = ["tune", "binary.libsvm", "--learner", "fogd", "--set", "n_frequencies=20", "--grid", "sigma=0.5,1,2"]
-    found = json.loads(told(*given, "--rows", 150, "--to", "best.json", "--json"))
+    assert told(*given, "--rows", 150, "--json", "best.json").startswith("fogd(")
+    found = json.loads(Path("best.json").read_text())
     errors = []
     for sigma in (0.5, 1, 2):
         online = make_learner("fogd", n_frequencies=20, sigma=sigma).start(3)
@@ -141,7 +143,7 @@ def test_tuning_looks_at_the_first_rows_only_and_its_result_can_be_run(folder, t
 def test_ranges_are_searched_and_kept(folder, told):
     pytest.importorskip("optuna")
     given = ["tune", "binary.libsvm", "--learner", "fogd", "--range", "sigma=0.5:2.0", "--range", "n_frequencies=4:16"]
-    found = json.loads(told(*given, "--trials", 5, "--json"))
+    found = json.loads(told(*given, "--trials", 5, "--to", "-"))
     tried = [trial["parameters"] for trial in found["tried"]]
     assert len(tried) == 5
     assert all(0.5 <= one["sigma"] <= 2.0 and one["n_frequencies"] in range(4, 17) for one in tried)
@@ -188,6 +190,27 @@ def test_completion_knows_every_command(shell, told):
     pytest.importorskip("shtab")
     script = told("completion", shell)
     assert all(command in script for command in ("compare", "describe", "predict", "tune", "warm"))
+
+
+def test_completion_for_fish_knows_commands_options_and_values(told):
+    lines = told("completion", "fish").splitlines()
+    assert all(line.startswith("complete -c onkel -n '__fish_") for line in lines)
+    assert len(set(lines)) == len(lines)
+    seen = "__fish_seen_subcommand_from"
+    at = f"complete -c onkel -n '{seen}"
+    assert f"{at} run' -l seed -r -d 'seed of everything random (default 0)'" in lines
+    assert f"{at} run' -l dtype -x -a 'float32 float64' -d 'type of the model\\'s numbers (default float32)'" in lines
+    assert f"{at} run' -l quiet -d 'no progress line and no table'" in lines
+    assert f"{at} data; and {seen} fetch' -l to -r -d 'where to put it (default: the cache)'" in lines
+    assert f"{at} data; and not {seen} list info fetch' -f -a list -d 'name all data sets'" in lines
+    assert any(line.endswith("-f -a compare -d 'several learners on the same rows'") for line in lines)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
+def test_fish_completes(told):
+    script = told("completion", "fish") + "complete -C 'onkel da'; complete -C 'onkel run --dty'"
+    done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, check=True)
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["data", "--dtype"]
 
 
 @pytest.mark.parametrize(

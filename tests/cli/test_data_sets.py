@@ -77,7 +77,7 @@ def test_the_list_names_every_set_and_says_what_is_here(given):
 
 
 def test_the_list_as_json_holds_everything(given, here):
-    sets = {one["name"]: one for one in json.loads(here("data", "list", "--json").stdout)}
+    sets = {one["name"]: one for one in json.loads(here("data", "list", "--json", "-").stdout)}
     assert list(sets) == data.names()
     assert sets["german"]["here"] == {"train": str(given / "german.libsvm"), "test": None}
     assert sets["w8a"]["here"] is None
@@ -90,7 +90,7 @@ def test_info_tells_addresses_and_where_the_files_are(given, here):
     assert (done.returncode, done.stderr) == (0, "")
     for part in ("32,561 to learn, 16,281 to test", "binary/a9a.t, about 1.2 MB", given / "a9a.t.libsvm", "ting2021"):
         assert str(part) in done.stdout
-    assert json.loads(here("data", "info", "a9a", "--json").stdout)["rows"] == 32_561
+    assert json.loads(here("data", "info", "a9a", "--json", "-").stdout)["rows"] == 32_561
 
 
 def test_info_of_what_is_not_here_says_how_to_get_it(given, here):

@@ -125,6 +125,27 @@ def test_bad_lines_of_standard_input_and_of_a_test_file_are_counted_too(skipping
     ]
 
 
+def test_files_without_lines_have_bad_rows(table, skipping):
+    whole = parquet.read_table("table.parquet", columns=["a", "b", "y"])
+    holes = pa.array([None if n in (7, 20) else value for n, value in enumerate(whole["a"].to_pylist())])
+    parquet.write_table(whole.set_column(0, "a", holes), "holes.parquet")
+    report, said = skipping("holes.parquet", *SHORT)
+    assert (report["rows"], report["rows_skipped"]) == (N_ROWS - 2, 2)
+    first = "holes.parquet, row 8: column 'a' is empty."
+    assert said == [f"onkel: holes.parquet: 2 bad rows skipped; the first: {first}"]
+
+
+def test_names_of_folders_are_columns(table, scores):
+    whole = parquet.read_table("table.parquet", columns=["a", "b", "c", "y"])
+    for month, rows in ((1, whole.slice(0, 120)), (2, whole.slice(120))):
+        (table / "by-month" / f"month={month:02}").mkdir(parents=True)
+        parquet.write_table(rows, table / "by-month" / f"month={month:02}" / "rows.parquet")
+    months = pa.array([1] * 120 + [2] * (N_ROWS - 120))
+    parquet.write_table(whole.add_column(0, "month", months), "flat.parquet")
+    assert np.array_equal(scores("by-month", *SHORT), scores("flat.parquet", *SHORT))
+    assert np.array_equal(scores("by-month", "--drop", "month"), by_hand("binary"))
+
+
 def test_nothing_is_said_where_nothing_was_left_out(skipping):
     assert skipping("binary.csv", *SHORT)[1] == []
 

@@ -13,6 +13,8 @@ import pytest
 from onkel import auto, fogd, make_learner, raker
 from onkel.cli.main import main
 from onkel.evaluate import prequential
+from onkel.online import bare
+from onkel.recipes import RECIPES
 from onkel.report.history import POINTS, SAMPLE, History, expert_weights
 from onkel.report.page import page
 from onkel.report.pictures import PICTURES, as_svg, pictures
@@ -105,6 +107,34 @@ def test_the_best_fixed_linear_model_is_the_one_of_least_squares(two):
     assert found["error"] == pytest.approx(two["fogd"]["mistake_rate"])
     assert found["best"] < found["error"]
     assert "hindsight" not in two["auto"]
+
+
+def test_a_learned_map_is_taken_as_it_is_at_the_end():
+    found = reports_of(make_learner("rrf", n_frequencies=10))["rrf"]
+    assert found["hindsight"]["rows"] == 3000
+    assert "no_hindsight" not in found
+
+
+@pytest.mark.parametrize("name", sorted(RECIPES))
+def test_every_learner_has_a_best_fixed_linear_model_or_says_why_not(name):
+    learner = make_learner(name)
+    task = learner.tasks[0]
+    online, rng = learner.start(3, task), np.random.default_rng(0)
+    history, X = History(online), np.abs(rng.normal(size=(40, 3)))
+    blocks = history.seen(iter([(X, np.where(X[:, 0] > 0.7, 1.0, -1.0))]))
+    prequential(online, blocks, watch=history.update)
+    found = history.report()
+    assert ("hindsight" in found) != ("no_hindsight" in found)
+    assert found.get("no_hindsight") != "it is not linear in one map of features"
+    assert ("hindsight" in found) == (type(bare(online.model)).__name__ == "Linear")
+
+
+def test_the_page_says_what_the_best_fixed_linear_model_is_and_why_there_is_none(two):
+    text = page(two, "x")
+    assert "fitted by least squares to 3,000 rows drawn from the stream" in text
+    why = "it mixes several readouts, which do not all use the same features."
+    assert f"<p>auto is compared with no best fixed linear model: {why}</p>" in text
+    assert "fogd is compared with no" not in text
 
 
 def test_a_history_stays_small_and_its_sample_is_of_all_rows():

@@ -248,3 +248,63 @@ def peak_memory(path, rows):
 def test_memory_does_not_grow_with_the_row_groups_of_a_file(tmp_path):
     path = tmp_path / "data.parquet"
     assert peak_memory(path, 800_000) < 1.1 * peak_memory(path, 400_000)
+
+
+FOLDERS = {
+    "year=2023/month=12/city=S%C3%A3o%20Paulo/1.parquet": {"a": [1.0, 2.0], "y": [0, 1]},
+    "year=2024/month=01/city=Oslo/1.parquet": {"a": [3.0], "y": [0]},
+    "year=2024/month=02/city=Oslo/2.arrow": {"a": [4.0, 5.0], "y": [1, 0]},
+}
+
+
+@pytest.fixture
+def partitioned(tmp_path):
+    """A folder of folders whose names say something of the rows."""
+    for name, columns in FOLDERS.items():
+        path = tmp_path / "rows" / name
+        path.parent.mkdir(parents=True)
+        (write_parquet if path.suffix == ".parquet" else write_arrow)(pa.table(columns), path)
+    return tmp_path / "rows"
+
+
+@pytest.mark.parametrize("block_rows", [1, 100])
+def test_names_of_folders_are_columns_before_those_of_the_files(partitioned, block_rows):
+    stream = ArrowFile(partitioned, categorical={"city": "onehot"}, block_rows=block_rows)
+    assert stream.feature_names == ("year", "month", "a", "city=Oslo", "city=São Paulo")
+    rows = [[2023, 12, 1, 0, 1], [2023, 12, 2, 0, 1], [2024, 1, 3, 1, 0], [2024, 2, 4, 1, 0], [2024, 2, 5, 1, 0]]
+    assert contents(stream) == (rows, [0, 1, 0, 1, 0])
+
+
+def test_names_of_folders_are_chosen_like_other_columns(partitioned):
+    assert contents(ArrowFile(partitioned, columns=["month", "a"]))[0] == [[12, 1], [12, 2], [1, 3], [2, 4], [2, 5]]
+    assert contents(ArrowFile(partitioned, label="month", drop=["city", "y"]))[1] == [12, 12, 1, 2, 2]
+    assert contents(ArrowFile(partitioned, label="city", columns=["year"]))[1] == ["São Paulo"] * 2 + ["Oslo"] * 3
+    stream = ArrowFile(partitioned, columns=["month", "a"], categorical={"month": "onehot"})
+    assert stream.feature_names == ("a", "month=1", "month=12", "month=2")
+    first = next(iter(sorted(partitioned.rglob("*.parquet"))))
+    assert complaint(ArrowFile(partitioned)) == f"{first}: column 'city' holds text; drop it, or make it categorical."
+
+
+def test_what_pyarrow_writes_into_folders_is_read_as_pyarrow_reads_it(tmp_path):
+    dataset = pytest.importorskip("pyarrow.dataset")
+    columns = {"k": [3, 1, None, 1], "a": [0.5, 1.5, 2.5, 3.5], "y": [0, 1, 0, 1]}
+    dataset.write_dataset(
+        pa.table(columns), tmp_path, format="parquet",
+        partitioning=dataset.partitioning(pa.schema([("k", pa.int32())]), flavor="hive"),
+    )  # fmt: skip
+    rows, labels = contents(ArrowFile(tmp_path, missing="zero"))
+    read = dataset.dataset(tmp_path, partitioning="hive").to_table().to_pydict()
+    expected = [[k or 0, a, y] for k, a, y in zip(read["k"], read["a"], read["y"], strict=True)]
+    assert sorted([*row, y] for row, y in zip(rows, labels, strict=True)) == sorted(expected)
+
+
+def test_a_file_inside_such_a_folder_has_its_own_columns_only(partitioned):
+    path = next(iter(sorted(partitioned.rglob("*.parquet"))))
+    assert ArrowFile(path).feature_names == ("a",)
+
+
+def test_a_column_of_the_file_counts_more_than_a_folder_of_its_name(tmp_path):
+    path = tmp_path / "a=7" / "1.parquet"
+    path.parent.mkdir()
+    write_parquet(pa.table({"a": [1.0], "y": [0]}), path)
+    assert contents(ArrowFile(tmp_path)) == ([[1]], [0])

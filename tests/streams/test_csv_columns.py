@@ -12,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from onkel.streams import arrow, lines
-from onkel.streams.block import StreamError, concatenate
+from onkel.streams.block import StreamError, concatenate, dense
 from onkel.streams.csv import CsvFile
+from onkel.streams.means import Means
 from tests.streams.common import complaint, contents
 
 PEOPLE = "id,age,city,height,answer\n7,31,Rome,1.75,yes\n8,42,Oslo,1.62,no\n9,53,Rome,1.8,no\n"
@@ -127,6 +128,22 @@ def test_missing_values_can_be_the_mean_of_the_rows_before(write, block_rows):
     assert contents(CsvFile(write(HOLES), missing="mean", block_rows=block_rows))[0] == expected
 
 
+@pytest.mark.parametrize("categorical", [{}, {"c": ["u", "v"]}, ["c"]])
+def test_missing_values_that_are_left_open_can_be_filled_later(write, categorical):
+    text = "a,b,c,y\n,1,u,0\n2,,v,1\nNA,0,u,0\n4,?,,1\n"
+    more = {"block_rows": 3, "categorical": categorical} | ({} if categorical else {"drop": ["c"]})
+    expected = concatenate(CsvFile(write(text), missing="mean", **more)).rows
+    stream = CsvFile(write(text), missing="nan", **more)
+    means, frozen = stream.means(), stream.means()
+    filled = [means.follow(block.rows) for block in stream]
+    frozen.follow(dense(concatenate(stream).rows)[:1])
+    assert np.array_equal(np.vstack([dense(rows) for rows in filled]), dense(expected))
+    assert np.isnan(dense(concatenate(stream).rows)).sum() == 4
+    last = next(iter(CsvFile(write("a,b,c,y\n,,v,1\n7,,v,1\n"), missing="nan", **more))).rows
+    assert dense(frozen.fill(last))[:, :2].tolist() == [[0, 1], [7, 1]]
+    assert dense(Means.of(means.state()).fill(last))[:, :2].tolist() == [[3, 0.5], [7, 0.5]]
+
+
 def test_means_never_look_ahead(write):
     before = contents(CsvFile(write("a,y\n5,1\n,1\n,1\n"), missing="mean"))[0]
     after = contents(CsvFile(write("a,y\n5,1\n,1\n,1\n900,1\n,1\n"), missing="mean"))[0]
@@ -189,7 +206,7 @@ def test_missing_values_that_are_not_allowed_are_named(write, text, missing, mes
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"missing": "median"}, "Missing values are an error, zero or the mean, not 'median'."),
+        ({"missing": "median"}, "Missing values are an error, zero, the mean or nan, not 'median'."),
         ({"columns": [0], "drop": [1]}, "Columns are either chosen or dropped, not both."),
         ({"hash_columns": 0}, "Hashed values need at least one column, not 0."),
         (

@@ -1,16 +1,17 @@
-"""Checkpoints: a model, its errors so far and its place in the stream, together in one file that is always whole.
+"""Checkpoints: a model, its errors so far, rows that wait for their labels, and its place in the stream, in one file.
 
-Such a file is a model file as well. A run that goes on with it passes over the rows that are learned already, and ends
-with the same bits as one that was never stopped.
+Such a file is always whole, and a model file as well. A run that goes on with it passes over the rows that are learned
+already, and ends with the same bits as one that was never stopped.
 """
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NamedTuple
 
-from onkel.evaluate import Tally
 from onkel.snapshot import SnapshotError
+from onkel.streams.block import Block, concatenate, packed, unpacked
 
 
 class Place(NamedTuple):
@@ -63,14 +64,24 @@ class Checkpoint:
             raise Stopped(f"stopped after {place.rows:,} rows; --resume {self.path} goes on from there.")
 
 
-def place_of(progress: Any, stream: dict[str, Any], tally: Tally, path: str) -> Place:
-    """Where to go on; restores the tally. Another stream than that of the checkpoint is an error."""
+@contextmanager
+def whole(path: str) -> Iterator[None]:
+    """What fails inside is missing in a checkpoint, or is not what it should be."""
     try:
-        other = [key for key, value in stream.items() if progress["stream"][key] != value]
-        place = Place(*progress["place"])
-        tally.restore(progress["tally"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         raise SnapshotError(f"{path}: its progress is damaged.") from None
-    if other:
-        raise ValueError(f"{path} is a checkpoint of another stream: {', '.join(other)} differ.")
-    return place
+
+
+def packed_rows(waiting: Iterable[tuple[Any, Any]]) -> dict[str, Any] | None:
+    """Rows that wait for their labels, and these, as a file can hold them."""
+    parts = [Block(row, target) for row, target in waiting]
+    return packed(concatenate(parts)) if parts else None
+
+
+def unpacked_rows(parts: dict[str, Any] | None) -> Iterator[tuple[Any, Any]]:
+    """The rows that were packed, one by one, each with its target."""
+    if parts is not None:
+        block = unpacked(parts)
+        for i in range(len(block.labels)):
+            yield block.rows[i : i + 1], block.labels[i : i + 1]

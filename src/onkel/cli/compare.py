@@ -1,7 +1,6 @@
 """Compare learners on the same rows: errors, time, size of the models."""
 
 import argparse
-import json
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
@@ -12,9 +11,18 @@ from rich.table import Table
 
 from onkel.cli.display import Display, error_text
 from onkel.cli.feeding import Feed, open_feed
-from onkel.cli.options import add_command, add_report, add_stream, check_report, parse_settings, whole, write_report
+from onkel.cli.options import (
+    add_command,
+    add_json,
+    add_report,
+    add_stream,
+    check_report,
+    parse_settings,
+    whole,
+    write_report,
+)
 from onkel.cli.under_way import plain, spoken
-from onkel.cli.writing import WholeFile, check_target, finite
+from onkel.cli.writing import check_json, write_json
 from onkel.evaluate import Tally, prequential, spread
 from onkel.recipes import Learner, make_learner
 from onkel.report.history import History
@@ -40,7 +48,7 @@ def add_to(commands: Any) -> None:
         metavar="N",
         help="mean over N random orders (default: DATA as it is)",
     )
-    add("--json", metavar="FILE", help="write the figures ('-' for standard output)")
+    add_json(command, "write the figures as JSON")
     add_report(command)
     add("--quiet", action="store_true", help="no progress line and no table")
     command.set_defaults(run=run, order=None, permutation=None, epochs=1, test=None, evaluate="rows")
@@ -59,8 +67,7 @@ class Run(NamedTuple):
 
 def run(options: argparse.Namespace) -> None:
     """Carry out the command: every learner sees the same orders."""
-    if options.json not in (None, "-"):
-        check_target(options.json)
+    check_json(options.json)
     check_report(options)
     learners = {text: parsed(text) for text in options.learners.split(",")}
     feed = open_feed(options, None, {})
@@ -75,12 +82,7 @@ def run(options: argparse.Namespace) -> None:
         "task": feed.task, "data": feed.source, "permutations": options.permutations,
         "learners": [figures(text, learner, runs[text]) for text, learner in learners.items()],
     }  # fmt: skip
-    text = json.dumps(finite(report), indent=1) + "\n"
-    if options.json == "-":
-        print(text, end="")
-    elif options.json:
-        with WholeFile(options.json) as file:
-            file.write(text)
+    write_json(options.json, report)
     write_report(options, {text: one[0].report for text, one in runs.items()}, feed.source)
     if options.json != "-" and not options.quiet:
         Console(highlight=False).print(table(report))
@@ -105,7 +107,7 @@ def orders(feed: Feed, permutations: int) -> Iterator[Any]:
     for number in range(permutations):
         order = np.random.default_rng(number).permutation(len(whole.labels))
         block = select(whole, order)
-        yield lambda block=block: iter([(block.rows, feed.targets(block, feed.source))])
+        yield lambda block=block: feed.paired([block])
 
 
 def one(learner: Learner, feed: Feed, pairs: Any, options: argparse.Namespace) -> Run:

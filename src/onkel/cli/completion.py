@@ -3,12 +3,14 @@
 import argparse
 from typing import Any
 
+from onkel.cli import fish
 from onkel.cli.options import add_command
 
 EXAMPLES = """examples:
   onkel completion bash > ~/.local/share/bash-completion/completions/onkel
-  onkel completion zsh > ~/.zfunc/_onkel           with fpath+=~/.zfunc before compinit"""
-SHELLS = ("bash", "zsh", "tcsh")
+  onkel completion zsh > ~/.zfunc/_onkel           with fpath+=~/.zfunc before compinit
+  onkel completion fish > ~/.config/fish/completions/onkel.fish"""
+SHELLS = ("bash", "zsh", "tcsh", "fish")
 
 
 def add_to(commands: Any) -> None:
@@ -20,10 +22,13 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Carry out the command."""
+    from onkel.cli.main import parser
+
+    if options.shell == "fish":  # which shtab does not know
+        print(fish.script(parser()))
+        return
     try:
         import shtab
     except ModuleNotFoundError:
         raise ValueError("Completion needs the package shtab: `pip install onkel[completion]`.") from None
-    from onkel.cli.main import parser
-
     print(shtab.complete(parser(), options.shell))

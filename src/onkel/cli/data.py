@@ -1,12 +1,13 @@
 """The papers' data sets: which there are, what is known of them, and how they get here."""
 
 import argparse
-import json
 from typing import Any
 
 from rich.console import Console
 
 from onkel import data
+from onkel.cli.options import add_json
+from onkel.cli.writing import check_json, write_json
 from onkel.data import DataSet, File
 
 EXAMPLES = """examples:
@@ -27,8 +28,9 @@ def add_to(commands: Any) -> None:
     get = actions.add_parser("fetch", help="get a data set here, or go on where it stopped")
     for action in (one, get):
         action.add_argument("name", metavar="NAME", help="name of a data set")
-    for action in (every, one):
-        action.add_argument("--json", action="store_true", help="as JSON")
+    add_json(every, "write all that is known as JSON")
+    add_json(one, "write all that is known as JSON")
+    add_json(get, "write where the files are as JSON")
     get.add_argument("--to", metavar="FOLDER", help="where to put it (default: the cache)")
     get.add_argument("--quiet", action="store_true", help="no progress bar, and no word when all went well")
     for action, run in ((every, list_sets), (one, show_info), (get, fetch_set)):
@@ -38,8 +40,8 @@ def add_to(commands: Any) -> None:
 def list_sets(options: argparse.Namespace) -> None:
     """All data sets, one line each."""
     sets = [data.info(name) for name in data.names()]
-    if options.json:
-        print(json.dumps([as_json(data_set) for data_set in sets], indent=1))
+    write_json(options.json, [as_json(data_set) for data_set in sets])
+    if options.json == "-":
         return
     print(_line("name", "task", "rows", "test rows", "features", "classes", "here", "papers"))
     for one in sets:
@@ -56,8 +58,8 @@ def _line(name: str, task: str, rows: str, test_rows: str, features: str, classe
 def show_info(options: argparse.Namespace) -> None:
     """Everything that is known of one."""
     data_set = data.info(options.name)
-    if options.json:
-        print(json.dumps(as_json(data_set), indent=1))
+    write_json(options.json, as_json(data_set))
+    if options.json == "-":
         return
     for name, value in described(data_set):
         print(f"{name:<10} {value}")
@@ -87,9 +89,14 @@ def _file_line(file: File) -> str:
 def as_json(data_set: DataSet) -> dict[str, Any]:
     """All that is known of a data set, as JSON takes it."""
     files = data.find(data_set.name)
-    found = None if files is None else {part: path and str(path) for part, path in files._asdict().items()}
+    found = None if files is None else places(files)
     remote = {part: None if file is None else file._asdict() for part, file in _both(data_set)}
     return {**data_set._asdict(), **remote, "here": found}
+
+
+def places(files: Any) -> dict[str, str | None]:
+    """The paths of a data set's files, by part."""
+    return {part: path and str(path) for part, path in files._asdict().items()}
 
 
 def _both(data_set: DataSet) -> list[tuple[str, File | None]]:
@@ -98,11 +105,12 @@ def _both(data_set: DataSet) -> list[tuple[str, File | None]]:
 
 def fetch_set(options: argparse.Namespace) -> None:
     """Fetch one, with a progress bar for each file where there is a terminal."""
+    check_json(options.json)
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    hidden = options.quiet or not console.is_terminal
+    hidden = options.quiet or options.json == "-" or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         bars: dict[str, Any] = {}
 
@@ -112,7 +120,6 @@ def fetch_set(options: argparse.Namespace) -> None:
             progress.update(bars[name], completed=done, total=total)
 
         files = data.fetch(options.name, options.to, watch)
-    if not options.quiet:
-        for path in files:
-            if path is not None:
-                print(path)
+    write_json(options.json, {"name": options.name, "here": places(files)})
+    if options.json != "-" and not options.quiet:
+        print(*(path for path in files if path is not None), sep="\n")

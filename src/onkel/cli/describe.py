@@ -2,14 +2,14 @@
 
 import argparse
 import inspect
-import json
 import re
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from onkel.cli.options import add_command
+from onkel.cli.options import add_command, add_json
+from onkel.cli.writing import check_json, write_json
 from onkel.recipes import RECIPES
 from onkel.recipes.learner import parameters
 
@@ -25,12 +25,13 @@ def add_to(commands: Any) -> None:
     command = add_command(commands, "describe", "formula, pieces, parameters, what to cite", __doc__, EXAMPLES)
     command.add_argument("learner", nargs="?", metavar="LEARNER", help=f"one of {', '.join(sorted(RECIPES))}")
     command.add_argument("--bibtex", action="store_true", help="only what to cite")
-    command.add_argument("--json", action="store_true", help="as JSON")
+    add_json(command, "write all of it as JSON")
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Carry out the command."""
+    check_json(options.json)
     if options.learner is None:
         found: Any = {name: first_line(name) for name in sorted(RECIPES)}
         text = "\n".join(f"{name:20s} {line}" for name, line in found.items())
@@ -39,7 +40,9 @@ def run(options: argparse.Namespace) -> None:
     else:
         found = described(options.learner)
         text = "\n\n".join(found["references"]) if options.bibtex else shown(found)
-    print(json.dumps(found, indent=1) if options.json else text)
+    write_json(options.json, found)
+    if options.json != "-":
+        print(text)
 
 
 def first_line(name: str) -> str:

@@ -12,8 +12,10 @@ import numpy as np
 from onkel.cli.choosing import choice_of
 from onkel.data import place
 from onkel.online import Online
+from onkel.snapshot import SnapshotError
 from onkel.streams import STREAMS, open_stream, read_ahead
 from onkel.streams.block import Block, StreamError, Summary, concatenate, drop, reblock, select, take
+from onkel.streams.means import Means
 from onkel.streams.opening import name_of, read_once
 from onkel.targets import encode, outputs, task_of
 
@@ -35,6 +37,7 @@ class Feed(NamedTuple):
     test: Any  # another stream, or None
     test_source: str
     stream: Any
+    means: Means | None  # of the rows before the first; None where nothing is filled
 
     @property
     def values(self) -> Values:
@@ -48,13 +51,7 @@ class Feed(NamedTuple):
 
     def skipped(self) -> list[str]:
         """What was left out, in a sentence for each file."""
-        told = [(self.source, self.stream), (self.test_source, self.test)]
-        faults = [(source, stream.faults) for source, stream in told if hasattr(stream, "faults")]
-        return [
-            f"{source}: {found.count:,} bad line{'s' * (found.count > 1)} skipped; the first: {found.first}"
-            for source, found in faults
-            if found.count
-        ]
+        return [*told_of(self.source, self.stream), *told_of(self.test_source, self.test)]
 
     @property
     def n_classes(self) -> int:
@@ -64,13 +61,20 @@ class Feed(NamedTuple):
     def n_outputs(self) -> int:
         return 1 if self.classes is None else outputs(self.classes)
 
-    def pairs(self, first: int = 0) -> Iterator[tuple[Any, Any]]:
-        """(rows, targets), block by block, from a row on."""
-        return ((block.rows, self.targets(block, self.source)) for block in self.blocks(first))
+    def pairs(self, first: int = 0, means: Means | None = None) -> Iterator[tuple[Any, Any]]:
+        """(rows, targets), block by block, from a row on; the means, if there are any, follow the rows."""
+        return self.paired(self.blocks(first), means)
 
-    def test_pairs(self) -> Iterator[tuple[Any, Any]]:
-        """(rows, targets) of the rows to be predicted."""
-        return ((block.rows, self.targets(block, self.test_source)) for block in self.test)
+    def paired(self, blocks: Iterable[Block], means: Means | None = None) -> Iterator[tuple[Any, Any]]:
+        """(rows, targets) of blocks; missing numbers become the means of the rows before."""
+        means = self.means.copy() if means is None and self.means else means
+        for block in blocks:
+            yield means.follow(block.rows) if means else block.rows, self.targets(block, self.source)
+
+    def test_pairs(self, means: Means | None) -> Iterator[tuple[Any, Any]]:
+        """(rows, targets) of the rows to be predicted; missing numbers become these means."""
+        for block in self.test:
+            yield means.fill(block.rows) if means else block.rows, self.targets(block, self.test_source)
 
     def targets(self, block: Block, source: str) -> Any:
         """The labels of a block as numbers."""
@@ -109,7 +113,8 @@ def open_feed(options: argparse.Namespace, online: Online | None, saved: dict[st
         return read_ahead(wanted) if blocks is stream and options.data else wanted
 
     task, found = (online.task, saved.get("classes")) if online else _task(options.task, summary, source)
-    feed = Feed(opened, rows, summary.n_features, task, found, source, None, options.test or "", stream)
+    means = means_of(stream, options, saved)
+    feed = Feed(opened, rows, summary.n_features, task, found, source, None, options.test or "", stream, means)
     if not options.test:
         return feed
     return feed._replace(test=open_data(options.test, options, summary.n_features, feed.values))
@@ -118,6 +123,7 @@ def open_feed(options: argparse.Namespace, online: Online | None, saved: dict[st
 def open_data(source: str | None, options: argparse.Namespace, n_features: int | None, values: Values) -> Any:
     """Open what a command line names: a file, a built-in stream, or a data set that is here."""
     more = {"n_features": n_features, "format": options.format, **choice_of(options, values)}
+    more |= {"missing": "nan"} if options.missing == "mean" else {}  # filled as rows are learned, in whatever order
     found = None if source is None or source in STREAMS or os.path.exists(source) else place(source)
     if found is not None:
         own: dict[str, Any] = {"n_features": found.n_features, "format": found.format}
@@ -125,6 +131,27 @@ def open_data(source: str | None, options: argparse.Namespace, n_features: int |
         source, more = str(found.path), {**own, **{key: value for key, value in more.items() if value is not None}}
     seed = getattr(options, "seed", 0)
     return open_stream(source, block_rows=options.block, seed=seed, on_error=options.on_error, **more)
+
+
+def told_of(source: str, stream: Any) -> list[str]:
+    """What was left out of a stream, in a sentence, if anything was."""
+    return [f"{source}: {stream.faults}"] if hasattr(stream, "faults") and stream.faults.count else []
+
+
+def means_of(stream: Any, options: argparse.Namespace, saved: dict[str, Any]) -> Means | None:
+    """The means that missing numbers become, if that is wanted: those saved with a model, or of no rows yet."""
+    if options.missing != "mean" or not hasattr(stream, "means"):
+        return None
+    means = stream.means()
+    if saved.get("means") is None:
+        return means
+    try:
+        found = Means.of(saved["means"])
+    except (ValueError, TypeError):
+        raise SnapshotError("The means of its columns in the model file are damaged.") from None
+    if len(found.sums) != len(means.sums):
+        raise ValueError("The model has means of other columns: --columns, --drop, --categorical must be as they were.")
+    return found
 
 
 class _Seen(NamedTuple):

@@ -74,6 +74,11 @@ def add_reading(command: Any, required: bool = False) -> None:
     choosing.add_to(add)
 
 
+def add_json(command: Any, what: str, *more_names: str) -> None:
+    """Where to write for programs."""
+    command.add_argument("--json", *more_names, dest="json", metavar="FILE", help=f"{what} ('-' for standard output)")
+
+
 def add_report(command: Any) -> None:
     """What to write for people."""
     command.add_argument("--report", metavar="FILE", help="write one HTML page with pictures and tables")

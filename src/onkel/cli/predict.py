@@ -2,15 +2,16 @@
 
 import argparse
 import sys
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
 from onkel.calibration import Calibration, calibration, probabilities
-from onkel.cli.feeding import open_data
-from onkel.cli.options import add_command, add_reading, count
-from onkel.cli.writing import WholeFile, check_target
+from onkel.cli.feeding import means_of, open_data, told_of
+from onkel.cli.options import add_command, add_json, add_reading, count
+from onkel.cli.writing import JsonList, WholeFile, check_json, check_target
 from onkel.online import Online
 from onkel.stored import load_model
 from onkel.streams import take
@@ -31,6 +32,7 @@ def add_to(commands: Any) -> None:
     command.add_argument("--output", default="labels", choices=OUTPUTS, help="what to write (default labels)")
     command.add_argument("--limit", type=count, metavar="N", help="stop after N rows")
     command.add_argument("--to", metavar="FILE", help="write there, not to standard output")
+    add_json(command, "write the predictions as JSON")
     command.set_defaults(run=run)
 
 
@@ -38,24 +40,56 @@ def run(options: argparse.Namespace) -> None:
     """Carry out the command: one line per row."""
     if options.to:
         check_target(options.to)
+    check_json(options.json)
     online, extra = load_model(options.model)
     if online.task == "regression" and options.output == "probabilities":
         raise ValueError(f"{options.model} is a regression: it has no probabilities.")
     stream = open_data(options.data, options, online.setting.n_features, extra.get("values", {}))
-    with WholeFile(options.to) if options.to else nullcontext(sys.stdout) as file:
+    means = means_of(stream, options, extra)
+    if means is not None and extra.get("means") is None:
+        raise ValueError(f"{options.model} knows no means: it has not learned with --missing mean.")
+    with ExitStack() as files:
+        writers = _writers(options, online, files)
         for block in take(stream, options.limit) if options.limit else stream:
-            for line in lines(options.output, online, extra, block.rows):
-                print(line, file=file)
+            rows = block.rows if means is None else means.fill(block.rows)
+            for found in predicted(options.output, online, extra, rows):
+                for write in writers:
+                    write(found)
+    for sentence in told_of(options.data, stream):
+        print(f"onkel: {sentence}", file=sys.stderr)
 
 
-def lines(output: str, online: Online, extra: dict[str, Any], rows: Any) -> list[str]:
-    """What is written of each row: a label, or numbers with spaces between them."""
+def _writers(options: argparse.Namespace, online: Online, files: ExitStack) -> list[Callable[[Any], None]]:
+    """What each prediction is handed to: a text of lines, and JSON if that is wanted."""
+    writers: list[Callable[[Any], None]] = []
+    if options.to or options.json != "-":
+        lines = files.enter_context(WholeFile(options.to)) if options.to else sys.stdout
+        writers.append(lambda found: print(as_line(found), file=lines))
+    if options.json:
+        target = sys.stdout if options.json == "-" else files.enter_context(WholeFile(options.json))
+        head = {"model": options.model, "data": options.data, "task": online.task, "output": options.output}
+        writers.append(files.enter_context(JsonList(target, head, "predictions")).append)
+    return writers
+
+
+def as_line(found: Any) -> str:
+    """A prediction as text: a label, or numbers with spaces between them.
+
+    >>> as_line("yes"), as_line([0.25, 0.75])
+    ('yes', '0.25 0.75')
+    """
+    return " ".join(map(repr, found)) if isinstance(found, list) else str(found)
+
+
+def predicted(output: str, online: Online, extra: dict[str, Any], rows: Any) -> list[Any]:
+    """Of each row a label, or a list of numbers."""
     if output == "labels" and online.task != "regression":
         classes = extra.get("classes")
         found = decide(online.score(rows))
-        return [str(label) for label in (found if classes is None else classes[found]).tolist()]
+        return list((found if classes is None else classes[found]).tolist())
     numbers = online.spread(rows) if output == "spread" else online.score(rows)
     if output == "probabilities":
         state = extra.get("calibration")
         numbers = probabilities(state if isinstance(state, Calibration) else calibration(online.probable), numbers)
-    return [" ".join(map(repr, row)) for row in np.asarray(numbers).tolist()]
+    found = np.asarray(numbers)
+    return list((found[:, 0] if output == "labels" else found).tolist())

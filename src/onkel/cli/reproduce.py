@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from onkel.cli.options import add_command, count
-from onkel.cli.writing import WholeFile, check_target
+from onkel.cli.writing import WholeFile, check_target, write_json
 
 EXAMPLES = """examples:
   onkel reproduce                                  the experiments
@@ -37,8 +37,9 @@ def run(options: argparse.Namespace) -> None:
     from onkel.reproduce.pages import as_json, page
 
     if options.name is None:
-        lines = (f"{name:14s} {made.title} ({made.paper})" for name, made in EXPERIMENTS.items())
-        print("\n".join(lines))
+        write_json(options.json, [{"name": n, "title": e.title, "paper": e.paper} for n, e in EXPERIMENTS.items()])
+        for name, made in EXPERIMENTS.items() if options.json != "-" else ():
+            print(f"{name:14s} {made.title} ({made.paper})")
         return
     for target in (options.page, options.json if options.json != "-" else None):
         if target:

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from onkel.cli.display import Display
 from onkel.cli.feeding import Feed, open_feed
 from onkel.cli.options import (
     add_command,
+    add_json,
     add_report,
     add_stream,
     check_report,
@@ -20,7 +21,7 @@ from onkel.cli.options import (
     write_report,
 )
 from onkel.cli.under_way import UnderWay
-from onkel.cli.writing import WholeFile, check_target, finite
+from onkel.cli.writing import WholeFile, check_json, check_target, finite, growing
 from onkel.online import Online
 from onkel.recipes import RECIPES, Learner, make_learner
 from onkel.stored import load_model, save_model
@@ -47,7 +48,7 @@ def add_to(commands: Any) -> None:
     add("--delay", type=whole, default=0, metavar="N", help="with --evaluate delayed: rows until a label arrives")
     add("--test", metavar="FILE", help="predict these rows too, when all is learned (NAME.t: those of a data set)")
     add("--scores", metavar="FILE", help="write the scores each row had before it was learned, one line per row")
-    add("--json", metavar="FILE", help="write the report ('-' for standard output)")
+    add_json(command, "write the report as JSON")
     add("--save", metavar="FILE", help="write the model when all is learned")
     add("--checkpoint", metavar="FILE", help="write model and place in the stream as it goes; Ctrl-C leaves one too")
     add("--every", type=count, default=100_000, metavar="N", help="rows between checkpoints (default 100,000)")
@@ -58,21 +59,21 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Carry out the command: nothing it writes takes its name before everything went well."""
-    for path in (options.save, options.scores, options.checkpoint, None if options.json == "-" else options.json):
+    """Carry out the command: but for checkpoints, nothing it writes takes its name before everything went well."""
+    for path in (options.save, options.scores, options.checkpoint):
         if path is not None:
             check_target(path)
+    check_json(options.json)
     check_report(options)
     if options.tuned and options.learner:
         raise ValueError("--tuned brings its own learner: leave out --learner.")
     online, saved = _resumed(options)
-    _check_progress(options, saved)
     feed = open_feed(options, online, saved)
     online = online or _start(options, feed)
     under_way = UnderWay(options, feed, online, saved)
     with ExitStack() as files:
-        scores = files.enter_context(WholeFile(options.scores)) if options.scores else None
-        under_way.learn(scores)
+        scores = _scores_file(options, "progress" in saved, under_way.scores_size)
+        under_way.learn(files.enter_context(scores))
         report = finite(under_way.report())
         if options.on_error == "skip":
             report["rows_skipped"] = feed.n_skipped
@@ -82,7 +83,7 @@ def run(options: argparse.Namespace) -> None:
         write_report(options, {report["learner"]: report}, feed.source)
         if options.save:
             save_model(options.save, online, under_way.extra())
-    for sentence in feed.skipped():
+    for sentence in (*under_way.notes, *feed.skipped()):
         print(f"onkel: {sentence}", file=sys.stderr)
     if options.json == "-":
         print(text, end="")
@@ -102,14 +103,11 @@ def _resumed(options: argparse.Namespace) -> tuple[Online | None, dict[str, Any]
     return load_model(options.resume)
 
 
-def _check_progress(options: argparse.Namespace, extra: dict[str, Any]) -> None:
-    """A stop in the middle can be made good only for what a checkpoint holds."""
-    if not options.checkpoint and "progress" not in extra:
-        return
-    if options.evaluate == "delayed":
-        raise ValueError("A checkpoint does not hold the rows whose labels are awaited: leave out --evaluate delayed.")
-    if options.scores:
-        raise ValueError("A checkpoint does not hold the scores written before it: leave out --scores.")
+def _scores_file(options: argparse.Namespace, going_on: bool, size: int | None) -> Any:
+    """Where scores go: a file that appears whole in the end or, with checkpoints, one that grows with the run."""
+    if not options.scores:
+        return nullcontext()
+    return growing(options.scores, size or 0) if options.checkpoint or going_on else WholeFile(options.scores)
 
 
 def tuned(path: str) -> tuple[str, dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 import argparse
 import itertools
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,15 +9,15 @@ import numpy as np
 
 from onkel.cli.display import error_text
 from onkel.cli.feeding import open_feed
-from onkel.cli.options import add_command, add_stream, count, parse_settings, value
+from onkel.cli.options import add_command, add_json, add_stream, count, parse_settings, value
 from onkel.cli.under_way import plain, spoken
-from onkel.cli.writing import WholeFile, check_target
+from onkel.cli.writing import check_json, write_json
 from onkel.evaluate import prequential
 from onkel.recipes import Learner, make_learner
 
 EXAMPLES = """examples:
-  onkel tune a9a.libsvm.xz --learner fogd --grid eta=0.01,0.1,1 --grid sigma=1,2,4,8 --to best.json
-  onkel tune data.csv --learner nogd --range eta=0.001:1 --range sigma=0.1:10 --trials 40 --to best.json
+  onkel tune a9a.libsvm.xz --learner fogd --grid eta=0.01,0.1,1 --grid sigma=1,2,4,8 --json best.json
+  onkel tune data.csv --learner nogd --range eta=0.001:1 --range sigma=0.1:10 --trials 40 --json best.json
   onkel run a9a.libsvm.xz --tuned best.json"""
 
 
@@ -39,15 +38,13 @@ def add_to(commands: Any) -> None:
     )
     add("--trials", type=count, default=30, metavar="N", help="how many points of the ranges to try (default 30)")
     add("--rows", type=count, default=10_000, metavar="N", help="how many first rows to use (default 10,000)")
-    add("--to", metavar="FILE", help="write what was found, for `onkel run --tuned`")
-    add("--json", action="store_true", help="print what was found as JSON")
+    add_json(command, "write what was found as JSON, for `onkel run --tuned`", "--to")
     command.set_defaults(run=run, order=None, permutation=None, epochs=1, test=None, evaluate="rows")
 
 
 def run(options: argparse.Namespace) -> None:
     """Carry out the command: only the first rows are ever looked at."""
-    if options.to:
-        check_target(options.to)
+    check_json(options.json)
     if bool(options.grid) == bool(options.range):
         raise ValueError("Give --grid or --range: what to choose, and from where.")
     options.limit = min(options.rows, options.limit or options.rows)
@@ -66,11 +63,9 @@ def run(options: argparse.Namespace) -> None:
     by_grid(options.grid, error_of) if options.grid else by_optuna(options, error_of)
     best = min(tried, key=lambda trial: np.inf if trial["error"] is None else trial["error"])
     found = {"learner": options.learner, "parameters": {**plain(given), **best["parameters"]}, "error": best["error"]}
-    text = json.dumps({**found, "task": feed.task, "rows": options.limit, "tried": tried}, indent=1) + "\n"
-    if options.to:
-        with WholeFile(options.to) as file:
-            file.write(text)
-    print(text if options.json else sentence(found, feed.task, len(tried)), end="" if options.json else "\n")
+    write_json(options.json, {**found, "task": feed.task, "rows": options.limit, "tried": tried})
+    if options.json != "-":
+        print(sentence(found, feed.task, len(tried)))
 
 
 def by_grid(grid: list[str], error_of: Callable[[dict[str, Any]], float]) -> None:

@@ -1,17 +1,19 @@
 """A run under way: from the first row, or from a checkpoint, to its report."""
 
 import argparse
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
 from onkel.calibration import Calibration
-from onkel.cli.checkpoints import Checkpoint, Interrupts, Place, place_of
+from onkel.cli.checkpoints import Checkpoint, Interrupts, Place, packed_rows, unpacked_rows, whole
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed
+from onkel.cli.writing import size_on_disk
 from onkel.evaluate import Tally, prequential
 from onkel.metrics import LogLoss
 from onkel.online import Online
@@ -26,15 +28,37 @@ class UnderWay:
     """A learner at work, its errors so far and its place in the stream."""
 
     def __init__(self, options: argparse.Namespace, feed: Feed, online: Online, extra: dict[str, Any]) -> None:
-        self.options, self.feed, self.online = options, feed, online
+        self.options, self.feed, self.online, self.means = options, feed, online, feed.means
         self.tally = Tally(online.task, feed.n_classes, probable=online.probable)
         self.log_loss = next((metric for metric in self.tally.metrics if isinstance(metric, LogLoss)), None)
         self.place, self.figures = Place(), dict[str, Any]()
         self.history = History(online) if options.report or options.plots else None
+        self.waiting: deque[tuple[Any, Any]] = deque()
+        self.scores_file: IO[str] | None = None
+        self.scores_size: int | None = 0  # bytes that a checkpoint counts on; None: it was written without scores
+        self.notes = list[str]()
         if "progress" in extra:
-            self.place = place_of(extra["progress"], self.stream(), self.tally, options.resume)
+            self._go_on(extra["progress"], options.resume)
         elif self.log_loss is not None and isinstance(extra.get("calibration"), Calibration):
             self.log_loss.state = extra["calibration"]
+
+    def _go_on(self, progress: Any, path: str) -> None:
+        """Take over what a checkpoint holds; it must be of the same stream."""
+        with whole(path):
+            other = [key for key, value in self.stream().items() if progress["stream"][key] != value]
+            self.place = Place(*progress["place"])
+            self.tally.restore(progress["tally"])
+            self.waiting.extend(unpacked_rows(progress["waiting"]))
+            seen, self.scores_size = progress["history"], progress["scores"]
+            if seen is not None and self.history is not None:
+                self.history.restore(seen)
+        if other:
+            raise ValueError(f"{path} is a checkpoint of another stream: {', '.join(other)} differ.")
+        if self.options.scores and self.scores_size is None:
+            raise ValueError(f"{path} was written without --scores: those of its {self.tally.rows:,} rows are lost.")
+        if self.history is not None and seen is None:
+            of = f"speed and weights are those after its {self.tally.rows:,} rows"
+            self.notes.append(f"{path} was written without --report or --plots: {of}.")
 
     def stream(self) -> dict[str, Any]:
         """What makes two streams the same, as far as it can be known without comparing their rows."""
@@ -46,7 +70,7 @@ class UnderWay:
             "--order": given.order,
             "--permutation": given.permutation,
             "--limit": given.limit,
-            "--evaluate": (given.evaluate, given.block if given.evaluate == "blocks" else None),
+            "--evaluate": (given.evaluate, {"blocks": given.block, "delayed": given.delay}.get(given.evaluate)),
         }
 
     def extra(self) -> dict[str, Any]:
@@ -55,16 +79,17 @@ class UnderWay:
         state = None if self.log_loss is None else self.log_loss.state
         return {
             "estimator": name, "feature_names": None, "epochs": 1, "classes": self.feed.classes, "calibration": state,
-            "values": self.feed.values,
+            "values": self.feed.values, "means": None if self.means is None else self.means.state(),
         }  # fmt: skip
 
-    def learn(self, scores_file: Any) -> None:
+    def learn(self, scores_file: IO[str] | None) -> None:
         """Learn all rows that are left, in as many passes as are wanted."""
+        self.scores_file = scores_file
         with ExitStack() as stack, spoken(self.feed.source):
             quiet = self.options.quiet or self.options.json == "-"
             display = stack.enter_context(Display(self.feed.rows, quiet))
             checkpoint = stack.enter_context(self._checkpoint())
-            self._first_pass(display, checkpoint, scores_file)
+            self._first_pass(display, checkpoint)
             self._further_passes(checkpoint)
 
     @contextmanager
@@ -76,12 +101,16 @@ class UnderWay:
             yield Checkpoint(self.options.checkpoint, self.options.every, self._save, interrupts)
 
     def _save(self, path: str, place: Place) -> None:
-        progress = {"place": tuple(place), "tally": self.tally.state(), "stream": self.stream()}
+        progress = {
+            "place": tuple(place), "tally": self.tally.state(), "stream": self.stream(),
+            "waiting": packed_rows(self.waiting), "history": None if self.history is None else self.history.state(),
+            "scores": None if self.scores_file is None else size_on_disk(self.scores_file),
+        }  # fmt: skip
         save_model(path, self.online, {**self.extra(), "progress": progress})
 
-    def _first_pass(self, display: Display, checkpoint: Checkpoint | None, scores_file: Any) -> None:
+    def _first_pass(self, display: Display, checkpoint: Checkpoint | None) -> None:
         """Predict and learn; of a pass that is over, only the figures are left."""
-        pairs = self.feed.pairs(self.place.rows) if self.place.passes == 0 else iter(())
+        pairs = self.feed.pairs(self.place.rows, self.means) if self.place.passes == 0 else iter(())
         first = [*islice(pairs, 1)]
         if first:
             self.online.prepare(first[0][0])  # before the clock starts
@@ -90,8 +119,8 @@ class UnderWay:
             display.update(tally)
             if self.history is not None:
                 self.history.update(tally, targets, scores)
-            if scores_file is not None:
-                np.savetxt(scores_file, scores, fmt="%.17g")
+            if self.scores_file is not None:
+                np.savetxt(self.scores_file, scores, fmt="%.17g")
             if checkpoint is not None:
                 checkpoint.passed(len(targets), Place(0, tally.rows))
 
@@ -99,12 +128,13 @@ class UnderWay:
         self.figures = prequential(
             self.online, blocks if self.history is None else self.history.seen(blocks), self.feed.n_classes,
             mode=self.options.evaluate, delay=self.options.delay, watch=watch, tally=self.tally,
+            waiting=self.waiting,
         )  # fmt: skip
 
     def _further_passes(self, checkpoint: Checkpoint | None) -> None:
         for done in range(max(1, self.place.passes), self.options.epochs):
             at = self.place.rows if done == self.place.passes else 0
-            for rows, targets in self.feed.pairs(at):
+            for rows, targets in self.feed.pairs(at, self.means):
                 self.online.learn(rows, targets)
                 at += len(targets)
                 if checkpoint is not None:
@@ -122,7 +152,7 @@ class UnderWay:
     def _tested(self) -> dict[str, Any]:
         """Errors of the frozen model on other rows."""
         tally = Tally(self.online.task, self.feed.n_classes)
-        for rows, targets in self.feed.test_pairs():
+        for rows, targets in self.feed.test_pairs(self.means):
             tally.update(targets, self.online.score(rows))
         return {key: value for key, value in tally.report().items() if key not in ("curve", "log_loss")}
 

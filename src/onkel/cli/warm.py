@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from onkel.cli.options import add_command
+from onkel.cli.options import add_command, add_json
+from onkel.cli.writing import check_json, write_json
 from onkel.dispatch import cache_folder
 from onkel.recipes import RECIPES, make_learner
 from onkel.recipes.learner import DTYPES, TASKS
@@ -25,12 +26,15 @@ def add_to(commands: Any) -> None:
     command.add_argument("--task", choices=TASKS, help="for this task alone")
     command.add_argument("--layout", choices=LAYOUTS, help="for rows of this layout alone")
     command.add_argument("--dtype", default="float32", choices=DTYPES, help="type of the model's numbers")
+    add_json(command, "write what was compiled, and how long it took, as JSON")
     command.add_argument("--quiet", action="store_true", help="say nothing")
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Carry out the command: a line for each learner, task and layout."""
+    check_json(options.json)
+    quiet, compiled = options.quiet or options.json == "-", list[dict[str, Any]]()
     names = options.learners or ["auto"]
     for name in names:
         if name not in RECIPES:
@@ -42,7 +46,10 @@ def run(options: argparse.Namespace) -> None:
             for layout in [options.layout] if options.layout else LAYOUTS:
                 start = perf_counter()
                 online.prepare(LAYOUTS[layout](np.zeros((1, 4))))
-                if not options.quiet:
-                    print(f"{name:20s} {task:12s} {layout:8s} {perf_counter() - start:6.1f} s")
-    if not options.quiet:
+                seconds = perf_counter() - start
+                compiled.append({"learner": name, "task": task, "layout": layout, "seconds": seconds})
+                if not quiet:
+                    print(f"{name:20s} {task:12s} {layout:8s} {seconds:6.1f} s")
+    write_json(options.json, {"compiled": compiled, "cache": str(cache_folder())})
+    if not quiet:
         print(f"kept in {cache_folder()}")

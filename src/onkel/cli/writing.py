@@ -1,8 +1,11 @@
 """Files that appear whole or not at all, and what may stand in them."""
 
 import errno
+import json
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +36,62 @@ class WholeFile:
             self.part.replace(self.path)
         else:
             self.part.unlink(missing_ok=True)
+
+
+@contextmanager
+def growing(path: str, size: int) -> Iterator[IO[str]]:
+    """A text file that goes on after its first `size` bytes; what follows them is cut off."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"{path}: what goes on from a checkpoint must be a plain file.")
+    if size and (not os.path.exists(path) or os.path.getsize(path) < size):
+        raise ValueError(f"{path}: it does not hold what was written before the checkpoint.")
+    with open(path, "r+" if size else "w", encoding="utf-8") as file:
+        file.truncate(size)
+        file.seek(size)
+        yield file
+
+
+def size_on_disk(file: IO[str]) -> int:
+    """Bytes of a growing file, all of which are on the disk now."""
+    file.flush()
+    os.fsync(file.fileno())
+    return os.fstat(file.fileno()).st_size
+
+
+def check_json(path: str | None) -> None:
+    """Refuse, before anything is done, a FILE of --json that could not be written in the end."""
+    if path is not None and path != "-":
+        check_target(path)
+
+
+def write_json(path: str | None, content: Any) -> None:
+    """Write what --json asks for: nothing, to standard output ('-'), or to a file."""
+    text = json.dumps(finite(content), indent=1) + "\n"
+    if path == "-":
+        print(text, end="")
+    elif path is not None:
+        with WholeFile(path) as file:
+            file.write(text)
+
+
+class JsonList:
+    """Writes an object whose last member is a list that is never whole in memory."""
+
+    def __init__(self, file: IO[str], head: dict[str, Any], name: str) -> None:
+        file.write(f"{json.dumps(head)[:-1]}, {json.dumps(name)}: [")
+        self.file, self.between = file, "\n"
+
+    def append(self, item: Any) -> None:
+        """Write one more item."""
+        self.file.write(self.between + json.dumps(item))
+        self.between = ",\n"
+
+    def __enter__(self) -> "JsonList":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.file.write("\n]}\n")
 
 
 def check_folder(path: str) -> None:

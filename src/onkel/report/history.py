@@ -8,16 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.evaluate import Tally
+from onkel.learners.committee import Committee
+from onkel.learners.expansion import Expansion
+from onkel.learners.experts import Experts
+from onkel.learners.hybrid import Hybrid
+from onkel.learners.indexed import Indexed
 from onkel.learners.linear import Linear
+from onkel.learners.mixed import Mixed
+from onkel.learners.one_vs_rest import OneVsRest
+from onkel.learners.particles import Particles
+from onkel.learners.renewed import Renewed
 from onkel.maps.lifting import features_of
 from onkel.metrics import errors
 from onkel.online import Online, Waiting, bare
 from onkel.relevance import relevance
-from onkel.streams.block import Block, concatenate, select
+from onkel.streams.block import Block, concatenate, packed, select, unpacked
 
 POINTS = 200  # of a history; every second one is left out when there are more
 SAMPLE = 4000  # rows to look back with
 RIDGE = 1e-6  # relative to the mean square of the features
+
+NO_ONE_SPACE = {
+    Waiting: "it has not seen enough rows to settle its kernel",
+    Expansion: "its features are those of the kernel itself, of which there are too many to write down",
+    Hybrid: "part of it uses the features of the kernel itself, of which there are too many to write down",
+    Indexed: "its features are cells of partitions, which are never written down",
+    Renewed: "its features are cells of partitions, which are never written down",
+    Committee: "it consists of several models, each with features of its own",
+    Experts: "it consists of several models, each with features of its own",
+    OneVsRest: "it consists of one model for each class, each with features of its own",
+    Particles: "it consists of several samples, each with features of its own",
+    Mixed: "it mixes several readouts, which do not all use the same features",
+}
 
 
 class Moment(NamedTuple):
@@ -67,28 +89,50 @@ class History:
             kept, lost = select(kept, stay), lost[stay]
         self._kept, self._losses = kept, lost
 
+    def state(self) -> dict[str, Any]:
+        """All it knows, to be restored by another one."""
+        return {
+            "moments": tuple(map(tuple, self.moments)), "every": self.every, "blocks": self._blocks,
+            "kept": None if self._kept is None else packed(self._kept), "losses": tuple(self._losses.tolist()),
+            "random": self._random.bit_generator.state,
+        }  # fmt: skip
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another one was."""
+        self.moments = [Moment(*moment) for moment in state["moments"]]
+        self.every, self._blocks = state["every"], state["blocks"]
+        self._kept = None if state["kept"] is None else unpacked(state["kept"])
+        self._losses = np.array(state["losses"], np.float64)
+        self._random.bit_generator.state = state["random"]
+
     def report(self) -> dict[str, Any]:
         """Everything as plain numbers, by name; what a model does not have is left out."""
         found: dict[str, Any] = {"history": [moment._asdict() for moment in self.moments]}
         with suppress(ValueError):
             found["relevance"] = relevance(self.online.model).tolist()
-        best = self.hindsight()
-        return found if best is None else {**found, "hindsight": best}
+        why = no_hindsight(self.online.model) if self._kept is not None else "it has seen no rows"
+        return {**found, "no_hindsight": why} if why else {**found, "hindsight": self.hindsight()}
 
-    def hindsight(self) -> dict[str, float] | None:
+    def hindsight(self) -> dict[str, float]:
         """The error of the learner on the sample, and that of the best fixed linear model in its feature space.
 
         The best is meant by least squares, on the targets or on the classes as -1 and 1, with the map as it is at the
-        end. None for a model that is not linear in a map.
+        end. Only for a model that is linear in a map.
         """
         model = bare(self.online.model)
-        if isinstance(model, Waiting) or not isinstance(model, Linear) or self._kept is None:
-            return None
+        assert isinstance(model, Linear)
+        assert self._kept is not None
         features = features_of(model.feature_map, self.online.seen(self._kept.rows)).astype(np.float64)
         targets = np.asarray(self._kept.labels, np.float64)
         scores = fitted(features, targets, self.online.setting.n_outputs)
         best = float(np.mean(errors(self.online.task, targets, scores)))
         return {"rows": len(self._losses), "error": float(np.mean(self._losses)), "best": best}
+
+
+def no_hindsight(model: Any) -> str:
+    """Why no best fixed linear model can be found in the feature space of a model; nothing where it can."""
+    kind = type(bare(model))
+    return "" if kind is Linear else NO_ONE_SPACE.get(kind, "it is not linear in one map of features")
 
 
 def fitted(features: NDArray[np.float64], targets: NDArray[np.float64], outputs: int) -> NDArray[np.float64]:

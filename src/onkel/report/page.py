@@ -29,8 +29,9 @@ def page(reports: Reports, source: str) -> str:
     ]
     template = Template(resources.files("onkel.report").joinpath("page.html").read_text(encoding="utf-8"))
     return template.substitute(
-        title=escape(f"onkel on {source}"), table=table(reports), pictures="\n".join(parts), settings=settings(reports)
-    )
+        title=escape(f"onkel on {source}"), table=table(reports), notes=notes(reports), pictures="\n".join(parts),
+        settings=settings(reports),
+    )  # fmt: skip
 
 
 def row_of(name: str, report: dict[str, Any]) -> dict[str, Any]:
@@ -50,6 +51,20 @@ def table(reports: Reports) -> str:
     lines = ["".join(cell(key, row.get(key)) for key in keys) for row in rows]
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+
+
+def notes(reports: Reports) -> str:
+    """What the best fixed linear model is, and why a learner has none."""
+    said = [
+        f"{name} is compared with no best fixed linear model: {report['no_hindsight']}."
+        for name, report in reports.items()
+        if "no_hindsight" in report
+    ]
+    rows = max((report["hindsight"]["rows"] for report in reports.values() if "hindsight" in report), default=0)
+    if rows:
+        sample = f"The best fixed linear model is fitted by least squares to {rows:,} rows drawn from the stream"
+        said.insert(0, f"{sample}, in the features that the learner has at the end; the regret is that on these rows.")
+    return "\n".join(f"<p>{escape(sentence)}</p>" for sentence in said)
 
 
 def cell(key: str, value: Any) -> str:

@@ -13,6 +13,7 @@ from onkel.streams.columns import Choice, ColumnChoice, Plan, planned, shown
 from onkel.streams.encoding import Cells, faulty_rows, kept
 from onkel.streams.lines import Faults, OnError
 from onkel.streams.opening import Source
+from onkel.streams.partitions import Keys, keys_of
 from onkel.streams.table import Opened, Reading, TableStream
 
 ArrowFormat: TypeAlias = Literal["parquet", "arrow"]
@@ -28,8 +29,8 @@ BUFFER_BYTES = 2**18  # for each column
 class ArrowFile(TableStream):
     """Rows of a Parquet or Arrow file, or of all such files in a folder in the order of their names.
 
-    Memory does not grow with the file, nor with the row groups of a Parquet file. Names of folders, such as year=2024,
-    are not made into columns. It needs pyarrow.
+    Memory does not grow with the file, nor with the row groups of a Parquet file. Names of folders inside, such as
+    year=2024, are columns too, before those of the files. It needs pyarrow.
 
     Parameters
     ----------
@@ -59,6 +60,8 @@ class ArrowFile(TableStream):
     [([[31.0, 0.0, 1.0], [31.0, 1.0, 0.0]], ['yes', 'no'])]
     """
 
+    unit = "row"
+
     def __init__(
         self,
         source: Source,
@@ -76,7 +79,9 @@ class ArrowFile(TableStream):
         paths = files_of(Path(self.source))
         if not has_pyarrow():
             raise StreamError(f"{paths[0]}: reading it needs another package (pip install pyarrow).")
-        files = [_File(path, self.format or ENDINGS.get(path.suffix.lower(), "parquet")) for path in paths]
+        folders = keys_of(path.relative_to(self.source) for path in paths)
+        formats = [self.format or ENDINGS.get(path.suffix.lower(), "parquet") for path in paths]
+        files = [*map(_File, paths, formats, folders)]
         schema = files[0].schema()
         try:
             plan = planned(self.choice, schema.names)
@@ -129,26 +134,40 @@ def files_of(source: Path) -> list[Path]:
 
 
 class _File(NamedTuple):
-    """One file; its damages are sentences."""
+    """One file, and the columns that its folders stand for; its damages are sentences."""
 
     path: Path
     format: ArrowFormat
+    folders: Keys
 
     def schema(self) -> Any:
         """Names and types of its columns."""
+        import pyarrow as pa
+
         with _sentences(self), self._open() as file:
-            return file.schema_arrow if self.format == "parquet" else file.schema
+            own = self._own(file)
+        more = {name: pa.scalar(key).type for name, key in self.folders.items() if name not in own.names}
+        return pa.schema([*more.items(), *own])
 
     def batches(self, columns: list[str], rows: int) -> Iterator[Any]:
         """Record batches of at most that many rows."""
         with _sentences(self), self._open() as file:
-            if self.format == "parquet":
-                yield from file.iter_batches(batch_size=rows, columns=columns, use_threads=False)
-                return
-            whole = file if hasattr(file, "__iter__") else map(file.get_batch, range(file.num_record_batches))
-            for batch in whole:
-                for start in range(0, batch.num_rows, rows):
-                    yield batch.select(columns).slice(start, rows)
+            names = self._own(file).names
+            held = [name for name in columns if name in names]
+            for batch in self._held(file, held, rows):
+                yield _with_constants(batch, {name: self.folders[name] for name in columns if name not in names})
+
+    def _own(self, file: Any) -> Any:
+        return file.schema_arrow if self.format == "parquet" else file.schema
+
+    def _held(self, file: Any, columns: list[str], rows: int) -> Iterator[Any]:
+        if self.format == "parquet":
+            yield from file.iter_batches(batch_size=rows, columns=columns, use_threads=False)
+            return
+        whole = file if hasattr(file, "__iter__") else map(file.get_batch, range(file.num_record_batches))
+        for batch in whole:
+            for start in range(0, batch.num_rows, rows):
+                yield batch.select(columns).slice(start, rows)
 
     def _open(self) -> Any:
         import pyarrow as pa
@@ -163,6 +182,15 @@ class _File(NamedTuple):
         except pa.ArrowInvalid:
             source.seek(0)
             return pa.ipc.open_stream(source)
+
+
+def _with_constants(batch: Any, constants: Keys) -> Any:
+    """A record batch with columns of one value each."""
+    import pyarrow as pa
+
+    for name, value in constants.items():
+        batch = batch.append_column(name, pa.repeat(pa.scalar(value), batch.num_rows))
+    return batch
 
 
 @contextmanager

@@ -178,6 +178,34 @@ def _stack(parts: list[Rows]) -> Rows:
     return csr(joined.data, joined.indices, joined.indptr, joined.shape[1])
 
 
+def packed(block: Block) -> dict[str, Any]:
+    """A block as arrays and numbers, which a file can hold."""
+    rows = block.rows
+    if isinstance(rows, np.ndarray):
+        return {"rows": rows, "labels": block.labels}
+    parts = {"values": rows.data, "indices": rows.indices, "starts": rows.indptr, "n_features": rows.shape[1]}
+    return {**parts, "labels": block.labels}
+
+
+def unpacked(parts: dict[str, Any]) -> Block:
+    """The block that was packed; a ValueError where its parts do not fit together.
+
+    Examples
+    --------
+    >>> unpacked(packed(Block(csr([0.5], [1], [0, 0, 1], 3), np.ones(2)))).rows.toarray().tolist()
+    [[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]]
+    """
+    if "rows" in parts:
+        rows: Rows = parts["rows"]
+    else:
+        rows = csr(*(parts[name] for name in ("values", "indices", "starts", "n_features")))
+        rows.check_format(full_check=True)
+    labels: Labels = parts["labels"]
+    if rows.ndim != 2 or labels.shape != (rows.shape[0],):
+        raise ValueError("Rows and labels do not fit together.")
+    return Block(rows, labels)
+
+
 def take(blocks: Iterable[Block], limit: int) -> Iterator[Block]:
     """The first `limit` rows of a stream.
 
@@ -258,7 +286,7 @@ def summarise(blocks: Iterable[Block]) -> Summary:
         rows += len(block.labels)
         n_features = max(n_features, block.rows.shape[1])
         entries += held.size
-        has_negative = has_negative or bool(held.min(initial=0.0) < 0.0)
+        has_negative = has_negative or bool(np.any(held < 0.0))
         classes = _classes_with(classes, block.labels)
     return Summary(rows, n_features, tuple(sorted(classes or ())), entries, has_negative)
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Literal, NamedTuple, TypeAlias, TypedDict
+from typing import Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 from onkel.streams.block import StreamError
 
 Column: TypeAlias = int | str
 Categorical: TypeAlias = Mapping[Column, str | Sequence[str]] | Sequence[Column]
-Missing: TypeAlias = Literal["error", "zero", "mean"]
+Missing: TypeAlias = Literal["error", "zero", "mean", "nan"]
 
 MISSING = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null"])  # cells that hold no value
 HASH_COLUMNS = 256
@@ -32,8 +32,8 @@ class Choice(NamedTuple):
         each value that the file holds a feature, a list of values does so for these. A list of columns means "hash".
         Other values, and missing ones, are zeros.
     missing
-        What an empty cell (or NA, N/A, NaN, null, ?) is: an error, zero, or the mean of the values in the rows before,
-        which is zero before the first. Labels cannot be missing.
+        What an empty cell (or NA, N/A, NaN, null, ?) is: an error, zero, NaN, or the mean of the values in the rows
+        before, which is zero before the first. Labels cannot be missing.
     hash_columns
         Number of the features that hashed columns share.
     """
@@ -109,8 +109,8 @@ def checked(choice: Choice) -> Choice:
     >>> checked(Choice(categorical=["city"])).categorical
     {'city': 'hash'}
     """
-    if choice.missing not in ("error", "zero", "mean"):
-        raise StreamError(f"Missing values are an error, zero or the mean, not {choice.missing!r}.")
+    if choice.missing not in get_args(Missing):
+        raise StreamError(f"Missing values are an error, zero, the mean or nan, not {choice.missing!r}.")
     if choice.columns is not None and choice.drop:
         raise StreamError("Columns are either chosen or dropped, not both.")
     if choice.hash_columns < 1:

@@ -1,4 +1,4 @@
-"""From the cells of a table to blocks: missing values and categories become numbers."""
+"""From the cells of a table to blocks: categories become numbers."""
 
 from typing import NamedTuple
 
@@ -47,46 +47,28 @@ def kept(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
 
 
 class Encoder:
-    """Turns cells into blocks, in the order of the stream: means are those of the rows before.
+    """Turns cells into blocks.
 
     Examples
     --------
     >>> from onkel.streams.columns import Choice, checked, planned
-    >>> encoder = Encoder(planned(checked(Choice(missing="mean")), ["x", "y"]))
-    >>> numbers = np.array([[np.nan], [4.0], [np.nan], [8.0], [np.nan]])
-    >>> encoder.block(Cells(numbers, [], np.zeros(5))).rows.ravel().tolist()
-    [0.0, 4.0, 4.0, 8.0, 6.0]
+    >>> encoder = Encoder(planned(checked(Choice(missing="zero")), ["x", "y"]))
+    >>> encoder.block(Cells(np.array([[np.nan], [4.0]]), [], np.zeros(2))).rows.ravel().tolist()
+    [0.0, 4.0]
     """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._n_features = len(plan.features)
-        self._sums = np.zeros(len(plan.numeric))
-        self._counts = np.zeros(len(plan.numeric))
         self._dense = better_dense(len(plan.numeric) + len(plan.categories), 1, self._n_features)
 
     def block(self, cells: Cells) -> Block:
-        """The block of these cells; with running means, they must follow those before."""
-        numbers = self._filled(cells.numbers)
+        """The block of these cells; numbers that are missing are NaN still, unless they are zero."""
+        numbers = np.nan_to_num(cells.numbers, copy=False) if self._plan.missing == "zero" else cells.numbers
         if not self._plan.categories:
             return Block(numbers, cells.labels, cells.first_line)
         columns = self._category_columns(cells.texts)
         return Block(self._joined(numbers, columns), cells.labels, cells.first_line)
-
-    def _filled(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self._plan.missing == "zero":
-            return np.nan_to_num(numbers, copy=False)
-        return self._running_means(numbers) if self._plan.missing == "mean" else numbers
-
-    def _running_means(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        known = ~np.isnan(numbers)
-        with np.errstate(over="ignore", invalid="ignore"):
-            # Added up one by one from the first row on, so that no bit depends on how the stream is cut.
-            sums = np.cumsum(np.vstack([self._sums, np.where(known, numbers, 0.0)]), axis=0)
-        counts = np.cumsum(np.vstack([self._counts, known]), axis=0)
-        self._sums, self._counts = sums[-1], counts[-1]
-        means = np.nan_to_num(sums[:-1] / np.maximum(counts[:-1], 1.0))  # sums of huge numbers may be infinite
-        return np.where(known, numbers, means)
 
     def _category_columns(self, texts: list[Text]) -> list[NDArray[np.int64]]:
         """Of each category, the feature that each row has; -1 for none."""

@@ -1,6 +1,8 @@
 """Streams from LIBSVM text: `label index:value index:value ...`, one row per line."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,14 +125,13 @@ def _csr_blocks(texts: Iterator[bytes], limits: Limits, block_rows: int) -> Iter
     """Parse texts of whole lines into blocks of `block_rows` rows."""
     columns = _columns(block_rows)
     progress = Progress(at=0, line=0, rows=0, entries=0)
+    read_plain_lines = _plain_reader()
     for text in texts:
         buffer = np.frombuffer(text, dtype=np.uint8)
         progress = progress._replace(at=0)
-        # Bound once per text: to look at the types for each block costs more than to read a small one.
-        read_plain_lines = scan.bind(buffer, progress, columns, MOST_FEATURES)
         status = ODD_LINE
         while status != TEXT_DONE:
-            columns = _with_room(columns, progress.entries + (len(text) - progress.at) // SHORTEST_ENTRY)
+            columns = _with_room(columns, progress.entries, (len(text) - progress.at) // SHORTEST_ENTRY)
             status, progress = read_plain_lines(buffer, progress, columns, limits.width or MOST_FEATURES)
             if status == ODD_LINE:
                 progress = _take_odd_line(text, progress, columns, limits)
@@ -139,6 +140,12 @@ def _csr_blocks(texts: Iterator[bytes], limits: Limits, block_rows: int) -> Iter
                 progress = progress._replace(rows=0, entries=0)
     if progress.rows:
         yield _block(columns, progress, limits.width)
+
+
+@lru_cache
+def _plain_reader() -> Callable[..., Any]:
+    """The compiled reader, bound once: to look at types for each block costs more than to read a small one."""
+    return scan.bind(np.frombuffer(b"\n", dtype=np.uint8), Progress(0, 0, 0, 0), _columns(1), MOST_FEATURES)
 
 
 def _columns(block_rows: int) -> Columns:
@@ -151,14 +158,15 @@ def _columns(block_rows: int) -> Columns:
     )
 
 
-def _with_room(columns: Columns, entries: int) -> Columns:
-    """The same columns with room for that many entries."""
+def _with_room(columns: Columns, held: int, more: int) -> Columns:
+    """The same columns with room for more entries than those held."""
     room = len(columns.values)
-    if entries <= room:
+    if held + more <= room:
         return columns
-    missing = max(entries - room, room)
-    indices = np.concatenate([columns.indices, np.empty(missing, dtype=np.int32)])
-    return columns._replace(indices=indices, values=np.concatenate([columns.values, np.empty(missing)]))
+    room = max(held + more, 2 * room)
+    indices, values = np.empty(room, dtype=np.int32), np.empty(room)
+    indices[:held], values[:held] = columns.indices[:held], columns.values[:held]
+    return columns._replace(indices=indices, values=values)
 
 
 def _take_odd_line(text: bytes, progress: Progress, columns: Columns, limits: Limits) -> Progress:

@@ -8,6 +8,7 @@ from onkel.streams.block import Block, StreamError, Summary, at_line, reblock, s
 from onkel.streams.columns import Choice, Column, Plan, checked
 from onkel.streams.encoding import Cells, Encoder
 from onkel.streams.lines import Faults, OnError
+from onkel.streams.means import Means
 from onkel.streams.opening import Source, name_of, read_once
 
 MOST_VALUES = 2**16  # of a one-hot column
@@ -32,13 +33,15 @@ class Reading(NamedTuple):
 class TableStream(ABC):
     """Rows of a table, in constant memory; `open` says how cells are got out of it."""
 
+    unit = "line"  # what is counted where something is wrong
+
     def __init__(self, source: Source, choice: Choice, reading: Reading) -> None:
         if reading.block_rows < 1:
             raise StreamError(f"A block must hold at least one row, not {reading.block_rows}.")
         self.source = source
         self.choice = checked(choice)
         self.n_features, self.block_rows, self.on_error = reading
-        self.faults = Faults(reading.on_error)
+        self.faults = Faults(reading.on_error, self.unit)
         self._summary: Summary | None = None
         self._values: dict[int, tuple[str, ...]] | None = None
         self._plan: Plan | None = None
@@ -61,11 +64,19 @@ class TableStream(ABC):
         found = zip(self.choice.categorical, plan.categories, strict=True)
         return {column: category.values for column, category in found if category.how == "values"}
 
+    def means(self) -> Means:
+        """Means of its numbers before the first row."""
+        return Means(len(self._known_plan().numeric))
+
     def __iter__(self) -> Iterator[Block]:
         """Yield the rows, block by block."""
         opened = self._next_opened()
         self._opened = None
-        return reblock(self._blocks(opened), self.block_rows)
+        blocks = reblock(self._blocks(opened), self.block_rows)
+        if opened.plan.missing != "mean":
+            return blocks
+        means = self.means()
+        return (block._replace(rows=means.follow(block.rows)) for block in blocks)
 
     def summary(self) -> Summary:
         """Read the whole table once, without keeping its rows; later calls repeat the answer."""
@@ -92,7 +103,7 @@ class TableStream(ABC):
         if self._gone:
             raise StreamError(f"{name}: it can be read only once.")
         self._gone = read_once(self.source)
-        self.faults = Faults(self.on_error)
+        self.faults = Faults(self.on_error, self.unit)
         opened = self.open(self.faults)
         if any(category.how == "find values" for category in opened.plan.categories):
             opened = opened._replace(plan=self._with_values(opened.plan))
@@ -128,7 +139,7 @@ class TableStream(ABC):
         )
 
     def _look_for_values(self) -> dict[int, tuple[str, ...]]:
-        plan, pieces, _ = self.open(Faults(self.on_error))
+        plan, pieces, _ = self.open(Faults(self.on_error, self.unit))
         found: list[set[str]] = [set() for _ in plan.categories]
         for cells in pieces:
             for category, seen, text in zip(plan.categories, found, cells.texts, strict=True):
