@@ -26,7 +26,7 @@ def add_to(commands: Any) -> None:
     add("name", nargs="?", metavar="NAME", help="which table or figure (default: list them)")
     add("--datasets", metavar="A,B", help="only these data sets of the paper (default: all that are here)")
     add("--runs", type=count, metavar="N", help="permutations (default: the paper's number)")
-    add("--quick", action="store_true", help="1,000 rows, 2 runs and few values across, to see that it works")
+    add("--quick", action="store_true", help="1,000 rows, 2 runs, one pass, few values across: to see that it works")
     add("--limit", type=count, metavar="N", help="at most N rows of each data set, drawn at random")
     add("--json", metavar="FILE", help="write the figures ('-' for standard output)")
     add("--page", metavar="FILE", help="write a Markdown page; of a figure also its pictures, in pictures/ beside it")
@@ -128,7 +128,7 @@ def show_figure(result: Any) -> None:
     print(f"{figure.title}: {figure.metric.name}, CPU seconds. {extent(result)}")
     for picture in pictures(result):
         print(f"\n{picture.title}")
-        print(columns([[*row, ""] for row in cells(picture, figure.metric, result.runs)]))
+        print(columns([[*row, ""] for row in cells(picture, figure.metric, result.runs)], names=1))
     print()
     for claim, dataset, holds, said in findings(result):
         print(f"{dataset}: {claim.text} {verdict(holds)}: {said}")
@@ -138,7 +138,7 @@ def show_figure(result: Any) -> None:
         print(f"{name}: {how}")
 
 
-def columns(rows: list[list[str]]) -> str:
+def columns(rows: list[list[str]], names: int = 2) -> str:
     """Text in columns: names to the left, numbers to the right, the last one as long as it is.
 
     >>> print(columns([["a", "b", "1", "why"], ["longer", "b", "10", ""]]))
@@ -149,7 +149,7 @@ def columns(rows: list[list[str]]) -> str:
     *widths, _ = widths
     lines = []
     for *row, last in rows:
-        sides = "<<" + ">" * len(row)
+        sides = "<" * names + ">" * len(row)
         placed = [f"{text:{side}{width}}" for text, side, width in zip(row, sides, widths, strict=False)]
         lines.append("  ".join([*placed, last]).rstrip())
     return "\n".join(lines)

@@ -106,9 +106,9 @@ def along(learner: Any, task: Task, seed: int, initial: int, size: int) -> list[
     online.prepare(X)
     another.learn(X[:2], y[:2])
     another.score(X[:2])  # so that nothing is compiled while the other is timed
-    clock, total, marks = process_time(), 0.0, list[Mark]()
     if initial:
         online.learn(X[:initial], y[:initial])
+    clock, total, marks = process_time(), 0.0, list[Mark]()
     blocks = ((X[i : i + size], y[i : i + size]) for i in range(initial, len(y), size))
     seen = 0
     for targets, scores in (by_blocks if initial else by_rows)(online, blocks):

@@ -170,7 +170,7 @@ IK_FIGURE_3 = Figure(
         Claim("OGD falls behind IK-OGD in time as the stream goes on.", widens(ROWS, "IK-OGD", "OGD")),
         Claim("NOGD is faster than IK-OGD on covertype, of few features.", faster(ROWS, "NOGD", "IK-OGD")),
     ),
-    ("Times hold learning the initial rows. The paper's OGD has learned many more of them.",),
+    ("Times are those of the stream, without the initial rows.",),
 )  # fmt: skip
 
 DIGITS = TING["mnist"]._replace(rows=70_000, parts="both", stand_in=True, letters={"initial": 6 / 7})
@@ -192,7 +192,7 @@ IK_FIGURE_4 = Figure(
     (
         "The naive learner is one of NumPy. The text does not name the two data sets of the figure; rcv1.binary and "
         "epsilon are those of the experiment before it.",
-        "Partitions cannot have more cells than there are initial rows.",
+        "Partitions cannot have more cells than there are initial rows, which are not timed.",
     ),
 )  # fmt: skip
 

@@ -29,7 +29,7 @@ def laplacian_svc(C: float, gamma: float) -> Any:
 def ik_svc(partition: str, t: int, psi: int, C: float, random_state: int = 0) -> Any:
     """LIBSVM with an isolation kernel: the inner products of its features."""
     features = IsolationTransformer(partition, t, psi, random_state=random_state)
-    return make_pipeline(features, SVC(C=C, kernel="linear"))
+    return make_pipeline(features, SVC(C=C, kernel=lambda X, Z: X @ Z.T))
 
 
 def chi2_kernel(X: Any, Z: Any) -> Any:
@@ -54,7 +54,7 @@ def chi2_svc(C: float) -> Any:
 
 def chi2_svm(C: float, random_state: int = 0) -> Pipeline:
     """LIBLINEAR on the features of the additive chi2 kernel, one per input."""
-    svm = LinearSVC(C=C, loss="hinge", random_state=random_state)
+    svm = LinearSVC(C=C, loss="hinge", tol=1e-2, max_iter=10_000, random_state=random_state)
     return make_pipeline(not_negative(), AdditiveChi2Sampler(sample_steps=1), svm)
 
 

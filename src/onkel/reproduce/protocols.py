@@ -85,7 +85,8 @@ def present(experiment: Described, names: list[str] | None, result: Result | Dra
         if files is None or (source.parts == "test" and files.test is None):
             result.absent[dataset] = f"{source.name} is not here{data.how_to_get(data.info(source.name))}"
             continue
-        task = load(source, experiment.protocol == "held out", result.limit)
+        kept = source._replace(passes=1) if result.quick else source
+        task = load(kept, experiment.protocol == "held out", result.limit)
         rows = 0 if source.stand_in else source.rows
         result.data.append(Data(dataset, source.name, len(task.block.labels), rows, task.test_origin))
         yield dataset, task
