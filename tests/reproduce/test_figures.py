@@ -13,7 +13,7 @@ from onkel.evaluate import Spread
 from onkel.recipes import RECIPES, make_learner
 from onkel.reproduce import EXPERIMENTS, FIGURES, claims, curves, redraw
 from onkel.reproduce.drawing import draw, pictures
-from onkel.reproduce.figure_pages import findings, page
+from onkel.reproduce.figure_pages import findings, page, verdict
 from onkel.reproduce.loading import load
 from onkel.reproduce.naive import Naive
 from onkel.reproduce.results import Data, Drawn, Point, Series
@@ -179,6 +179,14 @@ def test_the_naive_product_gives_the_same_scores():
     for learner in (naive, quick):
         learner.learn(X, y)
     assert np.allclose(naive.score(Z), quick.score(Z), atol=1e-5)
+
+
+def test_a_claim_that_does_not_hold_has_a_reason_or_is_unexplained():
+    named = FIGURES["rrf-figure2"]
+    assert verdict(named.claims[0], True) == "holds"
+    assert verdict(named.claims[0], False) == "does not hold: unexplained"
+    assert verdict(named.claims[0]._replace(why="few rows"), False) == "does not hold: few rows"
+    assert "| does not hold: unexplained |" in page(straight("rrf-figure2", slope=1.0))
 
 
 def test_what_has_no_learner_here_is_said(home):

@@ -131,7 +131,7 @@ def show_figure(result: Any) -> None:
         print(columns([[*row, ""] for row in cells(picture, figure.metric, result.runs)], names=1))
     print()
     for claim, dataset, holds, said in findings(result):
-        print(f"{dataset}: {claim.text} {verdict(holds)}: {said}")
+        print(f"{dataset}: {claim.text} {verdict(claim, holds)} ({said})")
     for across, why in dict.fromkeys((line.across, line.note) for line in result.lines if line.note):
         print(f"{across}: {why}")
     for name, how in result.absent.items():

@@ -55,8 +55,10 @@ def draw(picture: Picture, up: str) -> str:
             bar(left, label, means[0], stds[0])
             bar(right, label, line.points[0].seconds, 0.0)
             continue
-        small = {"markersize": 3.5, "linewidth": 1.4, "marker": "" if picture.panel.across == ROWS else "o"}
-        left.errorbar(x, means, yerr=stds if any(stds) else None, label=label, capsize=2, elinewidth=0.8, **small)
+        along = picture.panel.across == ROWS  # many points close to each other, so without marks
+        small = {"markersize": 3.5, "linewidth": 1.4, "marker": "" if along else "o"}
+        spread = stds if any(stds) and not along else None
+        left.errorbar(x, means, yerr=spread, label=label, capsize=2, elinewidth=0.8, **small)
         right.plot(x, [point.seconds for point in line.points], **small)
     spaced(left, right, picture)
     named(left, picture.panel.across, up, 1)

@@ -53,9 +53,9 @@ def findings(result: Drawn) -> list[tuple[Claim, str, bool | None, str]]:
     return found
 
 
-def verdict(holds: bool | None) -> str:
-    """A finding in few words."""
-    return "-" if holds is None else "holds" if holds else "does not hold"
+def verdict(claim: Claim, holds: bool | None) -> str:
+    """A finding in few words, with the reason where a claim does not hold."""
+    return "-" if holds is None else "holds" if holds else f"does not hold: {claim.why}"
 
 
 def as_json(result: Drawn) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def as_json(result: Drawn) -> dict[str, Any]:
         "data": [data._asdict() for data in result.data], "absent": result.absent,
         "not_asked_for": not_asked_for(result), "lines": [_plain(line) for line in result.lines],
         "claims": [
-            {"claim": claim.text, "dataset": dataset, "holds": holds, "numbers": said}
+            {"claim": claim.text, "dataset": dataset, "holds": holds, "numbers": said, "verdict": verdict(claim, holds)}
             for claim, dataset, holds, said in findings(result)
         ],
     }  # fmt: skip
@@ -98,7 +98,7 @@ def _lines(result: Drawn) -> Iterator[str]:
     yield from (extent(result), "", LEGEND, "", f"Made by `{command(result)}`.", "")
     if result.data:
         yield "## Claims"
-        found = [[claim.text, data, verdict(holds), said] for claim, data, holds, said in findings(result)]
+        found = [[claim.text, data, verdict(claim, holds), said] for claim, data, holds, said in findings(result)]
         yield from markdown_table(["the paper, in our words", "data set", "here", "by our numbers"], found)
     for picture in pictures(result):
         yield from (f"## {picture.title}", "", f"![{picture.title}]({FOLDER}/{picture.name}.svg)", "")

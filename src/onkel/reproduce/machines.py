@@ -54,7 +54,7 @@ def chi2_svc(C: float) -> Any:
 
 def chi2_svm(C: float, random_state: int = 0) -> Pipeline:
     """LIBLINEAR on the features of the additive chi2 kernel, one per input."""
-    svm = LinearSVC(C=C, loss="hinge", tol=1e-2, max_iter=10_000, random_state=random_state)
+    svm = LinearSVC(C=C, loss="hinge", tol=0.1, max_iter=10_000, random_state=random_state)
     return make_pipeline(not_negative(), AdditiveChi2Sampler(sample_steps=1), svm)
 
 

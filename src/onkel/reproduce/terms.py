@@ -122,6 +122,7 @@ class Claim(NamedTuple):
 
     text: str
     check: Callable[[Any], tuple[bool, str]] | None = None  # of a `claims.Lines`; None: to be judged from the picture
+    why: str = "unexplained"  # where it does not hold
 
 
 class Figure(NamedTuple):
