@@ -44,13 +44,14 @@ def improves(across: str, *algorithms: str) -> Check:
 
 
 def levels_off(across: str, algorithm: str, beyond: float, share: float = 0.25) -> Check:
-    """From some value on, at most a share of what was gained up to there is gained or lost."""
+    """From some value on the figure moves by at most a share of what was gained before, or two standard deviations."""
 
     def check(lines: Lines) -> tuple[bool, str]:
         first, last = lines.ends(across, algorithm)
-        start, there, end = (lines.loss(across, algorithm, x) for x in (first.x, beyond, last.x))
+        middle = lines.series[across, algorithm].at(beyond)
+        start, there, end = (lines.loss(across, algorithm, point.x) for point in (first, middle, last))
         said = " then ".join(lines.shown(one) for one in (start, there, end))
-        return there < start and abs(there - end) <= share * (start - there), said
+        return abs(there - end) <= max(share * (start - there), 2.0 * middle.ours.std, 2.0 * last.ours.std), said
 
     return check
 
@@ -97,7 +98,7 @@ def takes(across: str, algorithm: str, least: float = 0.0, most: float = inf) ->
     def check(lines: Lines) -> tuple[bool, str]:
         first, last = lines.ends(across, algorithm)
         ratio = last.seconds / max(first.seconds, 1e-9)
-        return least <= ratio <= most, f"{algorithm} takes {ratio:.2g} times as long at {last.x:g} as at {first.x:g}"
+        return least <= ratio <= most, f"{algorithm} takes {_times(ratio)} as long at {last.x:g} as at {first.x:g}"
 
     return check
 
@@ -107,7 +108,7 @@ def faster(across: str, one: str, other: str, times: float = 1.0) -> Check:
 
     def check(lines: Lines) -> tuple[bool, str]:
         ratio = _ratio(lines, across, one, other, 1)
-        return ratio >= times, f"{other} takes {ratio:.2g} times as long as {one}"
+        return ratio >= times, f"{other} takes {_times(ratio)} as long as {one}"
 
     return check
 
@@ -117,9 +118,13 @@ def widens(across: str, one: str, other: str) -> Check:
 
     def check(lines: Lines) -> tuple[bool, str]:
         first, last = (_ratio(lines, across, one, other, end) for end in (0, 1))
-        return last > first, f"{other} takes {first:.2g} times as long as {one} at first, {last:.2g} times in the end"
+        return last > first, f"{other} takes {_times(first)} as long as {one} at first, {_times(last)} in the end"
 
     return check
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2g} times" if ratio < 100.0 else f"{ratio:.0f} times"
 
 
 def _ratio(lines: Lines, across: str, one: str, other: str, end: int) -> float:
