@@ -48,12 +48,13 @@ def plain(name: str) -> str:
 def draw(picture: Picture, up: str) -> str:
     """A picture as SVG."""
     made, (left, right) = side_by_side(2, SIZE)
-    for label, line in picture.lines.items():
+    for place, (label, line) in enumerate(picture.lines.items()):
         x = [point.x for point in line.points]
         means, stds = ([getattr(point.ours, key) for point in line.points] for key in ("mean", "std"))
         if len(x) == 1:
-            bar(left, label, means[0], stds[0])
-            bar(right, label, line.points[0].seconds, 0.0)
+            bars = {"color": COLOURS[place % len(COLOURS)], "capsize": 3, "ecolor": INK}
+            left.bar(label, means[0], yerr=stds[0] or None, **bars)
+            right.bar(label, line.points[0].seconds, **bars)
             continue
         along = picture.panel.across == ROWS  # many points close to each other, so without marks
         small = {"markersize": 3.5, "linewidth": 1.4, "marker": "" if along else "o"}
@@ -66,11 +67,6 @@ def draw(picture: Picture, up: str) -> str:
     if len(picture.lines) > 1 and picture.panel.across:
         made.legend(frameon=False, labelcolor=INK, fontsize=9, loc="outside upper left", ncols=8)
     return as_svg(made, "#202020", "white")
-
-
-def bar(axes: Any, label: str, height: float, std: float) -> None:
-    """One bar, of the next colour."""
-    axes.bar(label, height, yerr=std or None, color=COLOURS[len(axes.containers) % len(COLOURS)], capsize=3)
 
 
 def spaced(left: Any, right: Any, picture: Picture) -> None:
