@@ -83,7 +83,7 @@ LSOKL_FIGURE_3 = Figure(
 )  # fmt: skip
 
 BUDGETS = tuple(name for name in LU if name not in ("Perceptron", "OGD"))
-SELDOM = "a Projectron does its work only on mistakes, the others on every row; all are compiled here"
+SELDOM = "a Projectron projects only where it makes a mistake, the others map every row; all are compiled here"
 MANY_CLASSES = {"eta": 0.5, "lam": 1e-5, "removal": "oldest", "step": 0.005}
 LSOKL_FIGURE_4 = Figure(
     "The size of the budget", "lu2016", "progressive", MISTAKES, 20,
