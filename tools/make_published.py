@@ -19,6 +19,7 @@ TABLES = {  # experiment: file and table
     "bkm-table2": ("bkm_table2.csv", "2"),
     "ik-table5": ("ik_tables5_6_7_8.csv", "5"),
     "ik-table7": ("ik_tables5_6_7_8.csv", "7"),
+    "ik-table8": ("ik_tables5_6_7_8.csv", "8"),
 }
 NUMBER = re.compile(r"\d*\.?\d+")
 

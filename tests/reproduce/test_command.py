@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from onkel.cli.main import main
-from onkel.reproduce import EXPERIMENTS
+from onkel.reproduce import EXPERIMENTS, FIGURES
 from onkel.reproduce.terms import entry
 from tests.cli.common import spoken
 
@@ -23,7 +23,7 @@ def told(home, capsys):
 
 
 def test_the_experiments_are_listed(told):
-    assert [row.split()[0] for row in told().splitlines()] == list(EXPERIMENTS)
+    assert [row.split()[0] for row in told().splitlines()] == [*EXPERIMENTS, *FIGURES]
 
 
 def test_page_and_json_and_table_agree(told, home, few, onlookers):
@@ -72,6 +72,8 @@ def test_a_limit_is_said(told, few, onlookers):
     [
         (["nothing"], "There is no experiment 'nothing'; there are lsokl-table3, "),
         (["lsokl-table5", "--datasets", "german,moon"], "The table has no data set 'moon'; it has german, "),
+        (["rrf-figure1", "--datasets", "moon"], "The figure has no data set 'moon'; it has cod-rna."),
+        (["rrf-figure1", "--page", "nowhere/a.md"], "nowhere: No such file or directory."),
         (["lsokl-table5", "--page", "nowhere/a.md"], "nowhere: No such file or directory."),
         (["lsokl-table5", "--json", "nowhere/a.json"], "nowhere: No such file or directory."),
         (["lsokl-table5", "--runs", "0"], "Argument --runs: 0 is not a positive whole number."),
@@ -88,6 +90,22 @@ def test_learners_and_machines_learn(told, few):
     lines = json.loads(told("bkm-table2", "--datasets", "a9a", "--runs", 2, "--json", "-"))["lines"]
     assert [(one["learner"], one["runs"]) for one in lines] == [("ogd", 2), ("svc", 1)]  # the second is not random
     assert all(80.0 < one["ours"]["mean"] <= 100.0 for one in lines)
+
+
+def test_kernels_and_their_feature_maps_learn(told, few):
+    given = {"partition": "cells", "t": 10, "psi": 8, "C": 1.0}
+    few(
+        "ik-table8",
+        **{
+            "LIBSVM IKa": entry("ik_svc", **given),
+            "LIBSVM chi2": entry("chi2_svc", C=1.0),
+            "LIBLINEAR chi2": entry("chi2_svm", C=1.0),
+            "LIBLINEAR IKa": entry("ik_svm", **given),
+        },
+    )
+    lines = json.loads(told("ik-table8", "--datasets", "a9a", "--runs", 1, "--json", "-"))["lines"]
+    assert [one["learner"] for one in lines] == ["ik_svc", "chi2_svc", "chi2_svm", "ik_svm"]
+    assert all(one["ours"]["mean"] > 0.6 for one in lines)
 
 
 def test_it_runs_as_a_process(home):

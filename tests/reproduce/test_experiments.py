@@ -42,7 +42,7 @@ def test_every_learner_takes_its_parameters_on_every_data_set(name):
         source, entry = experiment.sources[dataset], experiment.algorithms[algorithm]
         if not isinstance(entry, Entry):
             continue
-        letters = {**experiment.letters, **source.letters, "n": 1000}
+        letters = {**experiment.letters, **source.letters, "n": 1000, "d": 8}
         known = data.info(source.name)
         task = "binary" if source.positive or source.above is not None else known.task
         for given in entry.candidates(letters):

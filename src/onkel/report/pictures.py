@@ -17,20 +17,26 @@ Reports = dict[str, dict[str, Any]]  # by the name of the learner
 
 def figure() -> tuple[Any, Any]:
     """An empty picture and its axes."""
+    made, (axes,) = side_by_side(1)
+    return made, axes
+
+
+def side_by_side(count: int, size: tuple[float, float] = SIZE) -> tuple[Any, list[Any]]:
+    """An empty picture with several axes."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
         raise ValueError("Pictures need the package matplotlib: `pip install onkel[plots]`.") from None
-    made = Figure(figsize=SIZE, layout="constrained")
-    axes = made.add_subplot()
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(INK)
-    axes.tick_params(colors=INK, labelsize=9)
-    axes.set_axisbelow(True)
-    axes.grid(visible=True, color="#808080", alpha=0.25, linewidth=0.6)
-    axes.set_prop_cycle(color=COLOURS)
-    return made, axes
+    made = Figure(figsize=size, layout="constrained")
+    every = [made.add_subplot(1, count, place + 1) for place in range(count)]
+    for axes in every:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color(INK)
+        axes.tick_params(colors=INK, labelsize=9)
+        axes.set_axisbelow(True)
+        axes.grid(visible=True, color="#808080", alpha=0.25, linewidth=0.6)
+        axes.set_prop_cycle(color=COLOURS)
+    return made, every
 
 
 def named(axes: Any, across: str, up: str, lines: int) -> None:

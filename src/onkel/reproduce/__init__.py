@@ -1,7 +1,9 @@
-"""The papers' tables made anew: their protocol, our figures, and how far both are apart."""
+"""The papers' tables and figures made anew: their protocol, our figures, and how far both are apart."""
 
+from onkel.reproduce.curves import redraw
 from onkel.reproduce.experiments import EXPERIMENTS
+from onkel.reproduce.figures import FIGURES
 from onkel.reproduce.protocols import reproduce
-from onkel.reproduce.results import Line, Result
+from onkel.reproduce.results import Drawn, Line, Result, Series
 
-__all__ = ["EXPERIMENTS", "Line", "Result", "reproduce"]
+__all__ = ["EXPERIMENTS", "FIGURES", "Drawn", "Line", "Result", "Series", "redraw", "reproduce"]

@@ -23,6 +23,7 @@ class Task(NamedTuple):
     test_origin: str
     start: dict[str, Any]
     passes: int
+    ordered: bool = False
 
     @property
     def n_features(self) -> int:
@@ -48,6 +49,8 @@ def load(source: Source, held_out: bool, limit: int | None) -> Task:
         origin = "a random fifth of the rows (no test part here)"
     else:
         origin = "official"
+    if source.ordered:
+        block = select(block, np.arange(min(limit or source.rows, len(block.labels))))
     block, after = sampled(block, limit), None if after is None else sampled(after, limit)
     block, after = scaled(block, after, source.scale)
     return as_task(block, after, origin, source)
@@ -103,4 +106,4 @@ def as_task(block: Block, test: Block | None, origin: str, source: Source) -> Ta
         targets = [encode(part, classes) for part in labels]
         start = {"task": task_of(classes), "n_outputs": outputs(classes)}
     made = [part._replace(labels=y) for part, y in zip(parts, targets, strict=True)]
-    return Task(made[0], made[1] if test is not None else None, origin, start, source.passes)
+    return Task(made[0], made[1] if test is not None else None, origin, start, source.passes, source.ordered)

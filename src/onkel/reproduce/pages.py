@@ -4,14 +4,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from onkel.reproduce.experiments import EXPERIMENTS
-from onkel.reproduce.results import FAR, UNEXPLAINED, Line, Result
+from onkel.reproduce.figures import FIGURES
+from onkel.reproduce.results import FAR, UNEXPLAINED, Drawn, Line, Result
+from onkel.reproduce.terms import Experiment, Figure
 
 HEADINGS = ("data set", "algorithm", "ours", "paper", "difference", "time", "paper's time", "")
+KNOWN: dict[str, Experiment | Figure] = {**EXPERIMENTS, **FIGURES}
 CHOICE = "on the first 5,000 rows of one more permutation"
 PROTOCOLS = {
     "progressive": "One pass over random permutations, the same for all algorithms: each row is predicted, then "
     f"learned. Parameters with several values to choose from have the least error {CHOICE}.",
     "held out": "Learning in random permutations, the same for all algorithms, then predicting the test rows. "
+    f"Parameters with several values to choose from come from five-fold cross-validation {CHOICE}.",
+    "blocks": "Rows in a random permutation: an initial part, in the paper's proportion, is learned, then the others "
+    "come in blocks of 1,000 (of a twentieth of the stream, if that is less), each predicted and then learned. "
     f"Parameters with several values to choose from come from five-fold cross-validation {CHOICE}.",
 }
 LEGEND = (
@@ -54,18 +60,17 @@ def summary(result: Result) -> str:
     )
 
 
-def extent(result: Result) -> str:
+def extent(result: Result | Drawn) -> str:
     """How much was done, in a sentence or two."""
-    experiment = EXPERIMENTS[result.experiment]
-    text = f"{result.runs} run{'s' if result.runs != 1 else ''} (the paper: {experiment.runs})"
+    text = f"{result.runs} run{'s' if result.runs != 1 else ''} (the paper: {KNOWN[result.experiment].runs})"
     text += f", at most {result.limit:,} rows of each data set." if result.limit else ", all rows."
     return f"Quick: only to see that it works, not to be compared. {text}" if result.quick else text
 
 
-def not_asked_for(result: Result) -> list[str]:
-    """The other data sets of the table."""
+def not_asked_for(result: Result | Drawn) -> list[str]:
+    """The other data sets of the paper."""
     asked = {*result.absent, *(data.dataset for data in result.data)}
-    return [name for name in EXPERIMENTS[result.experiment].sources if name not in asked]
+    return [name for name in KNOWN[result.experiment].sources if name not in asked]
 
 
 def as_json(result: Result) -> dict[str, Any]:
@@ -112,11 +117,11 @@ def _lines(result: Result) -> Iterator[str]:
     yield from (f"Made by `{command(result)}`.", "")
     if result.data:
         yield "## Figures"
-        yield from _table([*HEADINGS[:-1], "remark"], [cells(result, line) for line in result.lines])
+        yield from markdown_table([*HEADINGS[:-1], "remark"], [cells(result, line) for line in result.lines])
         yield "## Data and parameters"
         counts = [[d.dataset, d.name, f"{d.rows:,}", f"{d.paper_rows:,}", d.test or "-"] for d in result.data]
-        yield from _table(["data set", "name here", "rows learned", "the paper's", "test part"], counts)
-        yield from _table(["data set", "algorithm", "learner"], [*map(_learner, result.lines)])
+        yield from markdown_table(["data set", "name here", "rows learned", "the paper's", "test part"], counts)
+        yield from markdown_table(["data set", "algorithm", "learner"], [*map(_learner, result.lines)])
     if result.absent:
         yield from ("## Not here", "", *(f"- {name}: {how}" for name, how in result.absent.items()), "")
     if left := not_asked_for(result):
@@ -129,7 +134,7 @@ def _learner(line: Line) -> list[str]:
     return [line.dataset, line.algorithm, f"`{line.learner}({given})`" if line.learner else "-"]
 
 
-def command(result: Result) -> str:
+def command(result: Result | Drawn) -> str:
     """The command that makes the page."""
     options = [f"--datasets {','.join(data.dataset for data in result.data)}"] if result.data else []
     options += [f"--runs {result.runs}"]
@@ -137,7 +142,8 @@ def command(result: Result) -> str:
     return " ".join(["onkel reproduce", result.experiment, *options])
 
 
-def _table(headings: list[str], rows: list[list[str]]) -> Iterator[str]:
+def markdown_table(headings: list[str], rows: list[list[str]]) -> Iterator[str]:
+    """A table and an empty line before and after it."""
     yield from ("", f"| {' | '.join(headings)} |", "|---" * len(headings) + "|")
     yield from (f"| {' | '.join(row)} |" for row in rows)
     yield ""

@@ -1,6 +1,6 @@
 """How the papers measure: errors while learning over permutations, or on rows held out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -11,10 +11,11 @@ from onkel.evaluate import chosen, spread
 from onkel.metrics import errors
 from onkel.recipes import RECIPES, Learner, make_learner
 from onkel.reproduce.experiments import EXPERIMENTS
+from onkel.reproduce.figures import FIGURES
 from onkel.reproduce.loading import Task, load
 from onkel.reproduce.published import published
-from onkel.reproduce.results import Data, Line, Result
-from onkel.reproduce.terms import Entry, Experiment, Source
+from onkel.reproduce.results import Data, Drawn, Line, Result
+from onkel.reproduce.terms import Entry, Experiment, Figure, Source
 
 CHOOSING_SEED = 1_000_000  # of the permutation that parameters are chosen on; not among those of the runs
 FIRST = 5_000  # rows that parameters are chosen on, at most
@@ -23,6 +24,7 @@ SAMPLE = 65_536  # rows that partitions are made from, at most
 QUICK_ROWS, QUICK_RUNS = 1_000, 2
 
 Watch = Callable[[str, str], None]
+Described = Experiment | Figure
 
 
 class Figures(NamedTuple):
@@ -55,31 +57,48 @@ def reproduce(
     watch
         Called with the data set and the algorithm before each is learned.
     """
-    if name not in EXPERIMENTS:
-        raise ValueError(f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}.")
-    experiment = EXPERIMENTS[name]
+    experiment = EXPERIMENTS[known(name, EXPERIMENTS)]
+    result = Result(name, [], [], {}, *extent(experiment, runs, limit, quick), quick)
+    for dataset, task in present(experiment, datasets, result):
+        result.lines.extend(lines(name, dataset, task, result.runs, watch))
+    return result
+
+
+def known(name: str, names: Iterable[str]) -> str:
+    """The name, if it is one of these."""
+    if name not in names:
+        raise ValueError(f"There is no experiment {name!r}; there are {', '.join([*EXPERIMENTS, *FIGURES])}.")
+    return name
+
+
+def extent(experiment: Described, runs: int | None, limit: int | None, quick: bool) -> tuple[int, int | None]:
+    """Runs, and rows at most."""
     runs = runs or (QUICK_RUNS if quick else experiment.runs)
-    limit = min(limit or QUICK_ROWS, QUICK_ROWS) if quick else limit
-    result = Result(name, [], [], {}, runs, limit, quick)
-    for dataset in wanted(experiment, datasets):
+    return runs, min(limit or QUICK_ROWS, QUICK_ROWS) if quick else limit
+
+
+def present(experiment: Described, names: list[str] | None, result: Result | Drawn) -> Iterator[tuple[str, Task]]:
+    """The data sets that are here, loaded one by one; notes in the result which these are, and which are not here."""
+    for dataset in wanted(experiment, names):
         source = experiment.sources[dataset]
         files = data.find(source.name)
         if files is None or (source.parts == "test" and files.test is None):
             result.absent[dataset] = f"{source.name} is not here{data.how_to_get(data.info(source.name))}"
             continue
-        task = load(source, experiment.protocol == "held out", limit)
-        result.data.append(Data(dataset, source.name, len(task.block.labels), source.rows, task.test_origin))
-        result.lines.extend(lines(name, dataset, task, runs, watch))
-    return result
+        kept = source._replace(passes=1) if result.quick else source
+        task = load(kept, experiment.protocol == "held out", result.limit)
+        rows = 0 if source.stand_in else source.rows
+        result.data.append(Data(dataset, source.name, len(task.block.labels), rows, task.test_origin))
+        yield dataset, task
 
 
-def wanted(experiment: Experiment, names: list[str] | None) -> list[str]:
+def wanted(experiment: Described, names: list[str] | None) -> list[str]:
     """The data sets asked for, by the names of the paper."""
     found = []
     for name in names if names is not None else experiment.sources:
         fits = [key for key, source in experiment.sources.items() if name in (key, source.name)]
         if not fits:
-            raise ValueError(f"The table has no data set {name!r}; it has {', '.join(experiment.sources)}.")
+            raise ValueError(f"The {experiment.kind} has no data set {name!r}; it has {', '.join(experiment.sources)}.")
         found.append(fits[0])
     return found
 
@@ -107,13 +126,15 @@ def lines(name: str, dataset: str, task: Task, runs: int, watch: Watch) -> Itera
         yield Line(dataset, algorithm, made.recipe, found.given, *done, cell, seconds, note)
 
 
-def letters_of(experiment: Experiment, source: Source, task: Task) -> dict[str, Any]:
-    """What the letters of an experiment stand for on a data set; n is the number of rows that partitions need."""
-    return {**experiment.letters, **source.letters, "n": min(len(task.block.labels), SAMPLE)}
+def letters_of(experiment: Described, source: Source, task: Task) -> dict[str, Any]:
+    """What the letters of an experiment stand for on a data set: n rows to make partitions from, d features."""
+    return {**experiment.letters, **source.letters, "n": min(len(task.block.labels), SAMPLE), "d": task.n_features}
 
 
 def permutation(seed: int, task: Task) -> Any:
     """An order of the rows: a function of the seed alone, so that all algorithms see the same."""
+    if task.ordered:
+        return np.arange(len(task.block.labels))
     return np.random.default_rng(seed).permutation(len(task.block.labels))
 
 
@@ -124,13 +145,28 @@ def first_part(task: Task) -> tuple[Any, Any]:
 
 def progressive(entry: Entry, letters: dict[str, Any], task: Task, runs: int) -> Figures:
     """Each row is predicted, then learned; parameters have the least error of this kind on the first part."""
-    # The first part is learned even where there is nothing to choose, so that what is compiled on the way is not timed.
-    candidates, clock, first = entry.candidates(letters), process_time(), first_part(task)
-    tried = [learned(make_learner(entry.recipe, **given), task, *first, seed=0)[0] for given in candidates]
-    best, searching = candidates[int(np.argmin(tried))], process_time() - clock
-    learner = make_learner(entry.recipe, **best)
+    clock = process_time()
+    best = by_mistakes(entry, letters, task)
+    searching, learner = process_time() - clock, make_learner(entry.recipe, **best)
     found = [learned(learner, task, *task.part(permutation(seed, task)), seed) for seed in range(runs)]
     return Figures(best, found, searching, len(task.block.labels))
+
+
+def by_mistakes(entry: Entry, letters: dict[str, Any], task: Task) -> dict[str, Any]:
+    """The parameters with the least error while the first part is learned."""
+    # Learned even where there is nothing to choose, so that what is compiled on the way is not timed.
+    candidates, first = entry.candidates(letters), first_part(task)
+    tried = [learned(make_learner(entry.recipe, **given), task, *first, seed=0)[0] for given in candidates]
+    return candidates[int(np.argmin(tried))]
+
+
+def by_folds(entry: Entry, letters: dict[str, Any], task: Task) -> dict[str, Any]:
+    """The parameters with the least error in cross-validation on the first part."""
+    candidates = entry.candidates(letters)
+    learners = [make_learner(entry.recipe, **given) for given in candidates]
+    if len(learners) == 1:
+        return candidates[0]
+    return candidates[learners.index(chosen(learners, *first_part(task), FOLDS, **task.start))]
 
 
 def learned(learner: Learner, task: Task, X: Any, y: Any, seed: int) -> tuple[float, float]:
@@ -146,12 +182,11 @@ def held_out(entry: Entry, letters: dict[str, Any], task: Task, runs: int) -> Fi
     """Some passes over the rows, then the test rows; parameters by cross-validation on the first part."""
     if entry.recipe not in RECIPES:
         return by_machine(entry, letters, task, runs)
-    candidates, clock = entry.candidates(letters), process_time()
-    learners = [make_learner(entry.recipe, **given) for given in candidates]
-    best = learners.index(chosen(learners, *first_part(task), FOLDS, **task.start))
-    searching = process_time() - clock
-    found = [tested(learners[best], task, seed) for seed in range(runs)]
-    return Figures(candidates[best], found, searching, len(task.block.labels))
+    clock = process_time()
+    best = by_folds(entry, letters, task)
+    searching, learner = process_time() - clock, make_learner(entry.recipe, **best)
+    found = [tested(learner, task, seed) for seed in range(runs)]
+    return Figures(best, found, searching, len(task.block.labels))
 
 
 def tested(learner: Learner, task: Task, seed: int) -> tuple[float, float]:

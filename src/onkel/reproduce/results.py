@@ -83,3 +83,39 @@ class Result(NamedTuple):
         assert first.paper is not None
         theirs = line.paper.time if line.paper else None
         return line.seconds / max(first.seconds, 1e-9), theirs and theirs / (first.paper.time or 1.0)
+
+
+class Point(NamedTuple):
+    """A place on a line: what is across, our figure there, and CPU seconds."""
+
+    x: float
+    ours: Spread
+    seconds: float
+    parameters: dict[str, Any]
+
+
+class Series(NamedTuple):
+    """A line of a picture."""
+
+    dataset: str
+    across: str
+    algorithm: str
+    learner: str
+    points: list[Point]  # none: not learned here, for the reason in `note`
+    note: str = ""
+
+    def at(self, x: float) -> Point:
+        """The point at a value; of a line along the rows the last one up to there."""
+        return max((point for point in self.points if point.x <= x), key=lambda point: point.x, default=self.points[0])
+
+
+class Drawn(NamedTuple):
+    """A figure made anew."""
+
+    experiment: str
+    data: list[Data]
+    lines: list[Series]
+    absent: dict[str, str]
+    runs: int
+    limit: int | None
+    quick: bool
