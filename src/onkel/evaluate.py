@@ -13,6 +13,7 @@ from onkel.metrics import WINDOW, add_up, errors, metrics_for
 from onkel.online import Online
 from onkel.randomness import keys
 from onkel.recipes import Learner
+from onkel.threads import each
 
 Numbers = NDArray[np.float64]
 Pairs = Iterable[tuple[Any, Any]]
@@ -194,11 +195,16 @@ def spread(values: Sequence[float]) -> Spread:
 def over_permutations(
     learner: Learner, rows: Any, targets: Numbers, orders: Iterable[Any], n_classes: int = 2, **start: Any
 ) -> dict[str, Spread]:
-    """One fresh run per order of the rows; mean and sample standard deviation of each metric that is a number."""
-    reports = []
-    for order in orders:
+    """One fresh run per order of the rows; mean and sample standard deviation of each metric that is a number.
+
+    Runs are side by side in threads.
+    """
+
+    def run(order: Any) -> dict[str, Any]:
         online = learner.start(rows.shape[1], **start)
-        reports.append(prequential(online, [(rows[order], np.asarray(targets)[order])], n_classes))
+        return prequential(online, [(rows[order], np.asarray(targets)[order])], n_classes)
+
+    reports = each(run, orders)
     numbers = [key for key in reports[0] if all(isinstance(report[key], int | float) for report in reports)]
     return {key: spread([report[key] for report in reports]) for key in numbers}
 
@@ -214,12 +220,13 @@ def cross_validated(
     if not 2 <= folds <= len(targets):
         raise ValueError(f"folds must be from 2 to the number of rows, {len(targets)}, not {folds!r}.")
     fold = np.argsort(keys(seed, np.arange(len(targets))), kind="stable") % folds
-    found = []
-    for k in range(folds):
+
+    def error(k: int) -> float:
         online = learner.start(rows.shape[1], **start)
         online.learn(rows[fold != k], targets[fold != k])
-        found.append(float(np.mean(errors(online.task, targets[fold == k], online.score(rows[fold == k])))))
-    return spread(found)
+        return float(np.mean(errors(online.task, targets[fold == k], online.score(rows[fold == k]))))
+
+    return spread(each(error, range(folds)))
 
 
 def chosen(

@@ -257,6 +257,13 @@ def _typed(numbers: Any, dtype: Any) -> Any:
         return np.ascontiguousarray(numbers, dtype)
 
 
+def some(block: Block, rows: slice) -> Block:
+    """Some rows of a block that follow each other; their numbers are not copied."""
+    if isinstance(block, Dense):
+        return Dense(block.values[rows])
+    return block._replace(indptr=block.indptr[rows.start : rows.stop + 1])
+
+
 def unpack(block: Block) -> Any:
     """The array or SciPy matrix behind a block."""
     if isinstance(block, Dense):

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+MANY = 1024  # rows, for which it is worth while to wake threads
 _inside = threading.local()
 
 
@@ -20,6 +21,21 @@ def workers() -> int:
     if given.isdigit() and int(given) > 0:
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def free() -> int:
+    """How many threads there are for what comes next: one within a thread."""
+    return 1 if getattr(_inside, "worker", False) else workers()
+
+
+def shares(n: int) -> list[slice]:
+    """Rows 0 to n - 1 as one slice for each thread; a single one where they are few.
+
+    >>> shares(10)
+    [slice(0, 10, None)]
+    """
+    count = free() if n >= MANY else 1
+    return [slice(n * k // count, n * (k + 1) // count) for k in range(count)]
 
 
 @lru_cache
@@ -33,8 +49,8 @@ def each(work: Callable[..., T], *arguments: Iterable[Any], at_once: bool = True
     >>> each(lambda a, b: a + b, [1, 2], [10, 20])
     [11, 22]
     """
-    count, sets = workers(), list(zip(*arguments, strict=True))
-    if not at_once or count < 2 or len(sets) < 2 or getattr(_inside, "worker", False):
+    count, sets = free(), list(zip(*arguments, strict=True))
+    if not at_once or count < 2 or len(sets) < 2:
         return [work(*one) for one in sets]
 
     def inside(one: tuple[Any, ...]) -> T:

@@ -23,11 +23,11 @@ from onkel.learners.renewed import Renewed
 from onkel.learners.voting import Votes, learning
 from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.points import as_rows, resized, with_room
-from onkel.rows import Block, pack, row_count, unpack
+from onkel.rows import Block, pack, row_count, some, unpack
 from onkel.support import enlarged
-from onkel.threads import each
+from onkel.threads import each, shares
 
-ENOUGH = 64  # rows, for which it is worth while to wake threads
+ENOUGH = 64  # rows, for which it is worth while to wake threads that learn or score a part of a model each
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
     Linear: (linear.learn, linear.score),
     Expansion: (expansion.learn, expansion.score),
@@ -148,7 +148,8 @@ def score(model: Any, block: Any, scores: Any) -> None:
     elif isinstance(model, Renewed):
         score(model.model, block, scores)
     else:
-        LOOPS[type(model)][1](answering(model), block, scores)
+        run, known = LOOPS[type(model)][1], answering(model)
+        each(lambda rows: run(known, some(block, rows), scores[rows]), shares(len(scores)))
 
 
 def answering(model: Any) -> Any:

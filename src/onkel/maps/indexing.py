@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from onkel.borrow import borrowed
 from onkel.dispatch import entry_point
 from onkel.maps.isolation import locate, partition_count
-from onkel.rows import Block, row_count
+from onkel.rows import Block, row_count, some
+from onkel.threads import each, shares
 
 
 @entry_point
@@ -21,5 +22,5 @@ def locate_all(partitions: Any, block: Any, out: Any) -> None:
 def index_map(partitions: Any, block: Block) -> NDArray[np.int64]:
     """The cell of each row in each partition (n, t), cells of all partitions numbered in one sequence."""
     out = np.empty((int(row_count(block)), int(partition_count(partitions))), np.int64)
-    locate_all(partitions, block, out)
+    each(lambda rows: locate_all(partitions, some(block, rows), out[rows]), shares(len(out)))
     return out

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from onkel.borrow import borrowed, keep
 from onkel.dispatch import entry_point
 from onkel.maps.verbs import factor, lift, tile_rows, width, work_width
-from onkel.rows import Block, row_count
+from onkel.rows import Block, row_count, some
+from onkel.threads import each, shares
 
 
 @entry_point
@@ -32,5 +33,5 @@ def lift_block(feature_map: Any, block: Any, out: Any) -> None:
 def features_of(feature_map: Any, block: Block) -> NDArray[Any]:
     """Features (n, width) of a block, in the type of its numbers."""
     out = np.empty((int(row_count(block)), int(width(feature_map))), block[0].dtype)
-    lift_block(feature_map, block, out)
+    each(lambda rows: lift_block(feature_map, some(block, rows), out[rows]), shares(len(out)))
     return out

@@ -1,0 +1,66 @@
+"""Two cores: how many times as fast threads are, in wall-clock time, on a machine that does nothing else.
+
+``python -m benchmarks cores [--quick]``. ``ONKEL_THREADS`` says how many threads are used; results do not depend on it.
+"""
+
+from benchmarks.timing import table  # isort: skip (sets the number of threads before NumPy is imported)
+
+import os
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+from benchmarks.scaling import rows
+from onkel import FeatureMapTransformer, KernelClassifier
+from onkel.evaluate import over_permutations
+from onkel.maps.growing import trees
+from onkel.maps.indexing import index_map
+from onkel.recipes import fogd, make_learner, raker, rbp
+from onkel.rows import pack
+from onkel.threads import workers
+
+
+def contest(n: int) -> dict[str, Callable[[], object]]:
+    """What runs in threads, on n rows."""
+    X, y = rows(n, 22, 2)
+    sampler = FeatureMapTransformer(n_frequencies=400, gamma=0.05).fit(X[:10])
+    block, made = pack(X, np.float32), trees(X[:4096], 100, 256, None, np.float32, 0)
+    fitted = {name: KernelClassifier(make_learner(name)).fit(X[:4096], y[:4096]) for name in ("auto", "nogd", "rbp")}
+    experts, orders = (
+        raker(n_frequencies=100).start(22, "regression"),
+        [np.random.default_rng(k).permutation(n) for k in (0, 1)],
+    )
+    small = fogd(n_frequencies=100, gamma=0.05).start(22)
+    small.learn(X, y)
+    few = X[:1024]
+    return {
+        "block map, Fourier D = 400": lambda: sampler.transform(X),
+        "block map, trees t = 100": lambda: index_map(made, block),
+        **{f"predict, {name}": lambda model=model: model.predict(X) for name, model in fitted.items()},
+        "raker, three experts": lambda: experts.learn(X, y),
+        "permutations, rbp": lambda: over_permutations(rbp(budget=200, gamma=0.05), X, y, orders),
+        "score, fogd D = 100, 1,024 rows": lambda: small.score(few),
+    }  # fmt: skip
+
+
+def wall(run: Callable[[], object], threads: int) -> float:
+    os.environ["ONKEL_THREADS"] = str(threads)
+    start = perf_counter()
+    run()
+    return perf_counter() - start
+
+
+def main(quick: bool = False) -> None:
+    os.environ.pop("ONKEL_THREADS", None)
+    many, lines = workers(), []
+    for name, run in contest(5_000 if quick else 40_000).items():
+        times: dict[int, list[float]] = {1: [], many: []}
+        for _ in range(4 if quick else 12):
+            for threads, found in times.items():
+                found.append(wall(run, threads))
+        one, several = (median(found[1:]) for found in times.values())
+        lines.append([name, f"{1e3 * one:.2f}", f"{1e3 * several:.2f}", f"{one / several:.2f}"])
+    os.environ.pop("ONKEL_THREADS", None)
+    table(f"{many} threads against one, wall-clock", ["", "ms, one", f"ms, {many}", "times as fast"], lines)

@@ -1,0 +1,68 @@
+"""Rows that are scored side by side."""
+
+import numpy as np
+import pytest
+
+from onkel import kernels, snapshot, threads
+from onkel.evaluate import cross_validated, over_permutations
+from onkel.maps.drawing import draw_map
+from onkel.maps.lifting import features_of
+from onkel.recipes import make_learner
+from onkel.rows import pack
+from tests.all_recipes.common import each_cell
+from tests.tables import LAYOUTS, laid_out, parameters, started, stream
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Even a few rows are worth waking threads for."""
+    monkeypatch.setattr(threads, "MANY", 4)
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("layout", LAYOUTS)
+@each_cell
+def test_the_number_of_threads_changes_no_bit_of_the_scores(name, task, layout, monkeypatch):
+    X, y = stream(task)
+    rows = laid_out(X, layout)
+    online = started(name, task, parameters(name, task))
+    online.learn(rows, y)
+    found = []
+    for count in ("1", "2", "3"):
+        monkeypatch.setenv("ONKEL_THREADS", count)
+        found.append(online.score(rows))
+    assert np.abs(found[0]).max() > 0.0
+    assert snapshot.same(found[1], found[0])
+    assert snapshot.same(found[2], found[0])
+
+
+@pytest.mark.parametrize(("n", "count"), [(0, 2), (1, 2), (5, 2), (5, 3), (7, 8)])
+@pytest.mark.usefixtures("few_are_many")
+def test_every_row_is_in_one_share(n, count, monkeypatch):
+    monkeypatch.setenv("ONKEL_THREADS", str(count))
+    held = [k for share in threads.shares(n) for k in range(n)[share]]
+    assert held == list(range(n))
+    assert len(threads.shares(n)) == (count if n >= 4 else 1)
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_number_of_threads_changes_no_bit_of_the_features(layout, monkeypatch):
+    X, _ = stream("binary")
+    block = pack(laid_out(X, layout), np.float64)
+    made = draw_map(kernels.gaussian(gamma=1.0), X.shape[1], 16, "iid", np.float64, 0)
+    monkeypatch.setenv("ONKEL_THREADS", "1")
+    alone = features_of(made, block)
+    monkeypatch.setenv("ONKEL_THREADS", "2")
+    assert snapshot.same(features_of(made, block), alone)
+
+
+def test_orders_and_folds_side_by_side_give_the_same_figures(monkeypatch):
+    X, y = stream("binary")
+    learner, rng = make_learner("fogd", n_frequencies=4, gamma=1.0), np.random.default_rng(0)
+    orders = [rng.permutation(len(y)) for _ in range(3)]
+    found = []
+    for count in ("1", "2"):
+        monkeypatch.setenv("ONKEL_THREADS", count)
+        found.append((over_permutations(learner, X, y, orders)["mistake_rate"], cross_validated(learner, X, y)))
+    assert found[0] == found[1]
