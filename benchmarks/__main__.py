@@ -18,6 +18,7 @@ from benchmarks import (
     scaling,
     startup,
     table5,
+    uncertainty,
     versus,
     wide,
 )
@@ -39,6 +40,7 @@ SUITES = {
     "startup": startup.main,
     "guard": guard.main,
     "table5": table5.main,
+    "uncertainty": uncertainty.main,
     "wide": wide.main,
 }
 

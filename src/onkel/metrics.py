@@ -1,4 +1,4 @@
-"""Sums that follow a stream: mistakes, squared and absolute errors, log-loss, AUC in a window, recall per class.
+"""Sums that follow a stream: errors, log-loss, calibration, AUC in a window, recall per class, coverage of intervals.
 
 All sums are float64 and added up row by row, so they do not depend on how the stream is cut either.
 """
@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.calibration import calibrate, calibration
+from onkel.intervals import COVERAGE, follow, no_errors
 from onkel.targets import decide
 
 Numbers = NDArray[np.float64]
 WINDOW = 1000
+BINS = 15  # of what answers claim
 
 
 class Metric(Protocol):
@@ -64,21 +66,34 @@ class ConfusionMatrix:
         return {"recall": recall, "confusion": self.counts.tolist()}
 
 
-class LogLoss:
-    """Mean of -log P(y), P from the temperature that was learned on the rows before."""
+class Probabilities:
+    """Mean of -log P(y), and how far answers are from being right as often as they claim to be.
+
+    Probabilities are those learned on the rows before. Answers are sorted into bins by what they claim; the calibration
+    error is the mean distance of claimed and true shares, each bin counting as its rows.
+    """
 
     def __init__(self, probable: bool = False) -> None:
         self.state, self.total, self.rows = calibration(probable), 0.0, 0
-        calibrate.bind(self.state, np.zeros(0), np.zeros(0), np.zeros((0, 1)), np.zeros(0))  # before any clock starts
+        self.counts, self.claimed, self.right = (np.zeros(BINS) for _ in range(3))
+        nothing = np.zeros(0)
+        calibrate.bind(self.state, nothing, nothing, np.zeros((0, 1)), np.zeros((0, 2)))  # before any clock starts
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
-        likelihood = np.empty(len(targets))
-        calibrate(self.state, targets, np.ones(len(targets)), np.ascontiguousarray(scores), likelihood)
-        self.total = add_up(self.total, -np.log(np.maximum(likelihood, 1e-15)))
+        claims = np.empty((len(targets), 2))
+        calibrate(self.state, targets, np.ones(len(targets)), np.ascontiguousarray(scores), claims)
+        self.total = add_up(self.total, -np.log(np.maximum(claims[:, 0], 1e-15)))
         self.rows += len(targets)
+        sure, bins = claims[:, 1], np.minimum(BINS * claims[:, 1], BINS - 1).astype(np.int64)
+        right = decide(scores, tie=0) == labels_of(targets, scores.shape[1])
+        for sums, values in ((self.counts, np.ones(len(sure))), (self.claimed, sure), (self.right, right)):
+            np.add.at(sums, bins, values)
 
     def report(self) -> dict[str, Any]:
-        return {"log_loss": self.total / max(self.rows, 1)}
+        error = float(np.abs(self.claimed - self.right).sum()) / max(self.rows, 1)
+        sums = zip(self.claimed.tolist(), self.right.tolist(), self.counts.tolist(), strict=True)
+        bins = [{"claimed": sure / n, "right": hits / n, "rows": int(n)} for sure, hits, n in sums if n]
+        return {"log_loss": self.total / max(self.rows, 1), "calibration_error": error, "reliability": bins}
 
 
 class WindowAUC:
@@ -126,9 +141,30 @@ class RegressionErrors:
         return {"mse": self.squares / n, "rmse": float(np.sqrt(self.squares / n)), "mae": self.sizes / n}
 
 
+class Intervals:
+    """How many rows lie in the interval around their prediction, and how wide these are."""
+
+    def __init__(self) -> None:
+        self.state, self.rows, self.inside, self.width = no_errors(), 0, 0, 0.0
+        follow.bind(self.state, np.zeros(0), np.zeros((0, 1)), COVERAGE, np.zeros((0, 2)))  # before any clock starts
+
+    def update(self, targets: Numbers, scores: Numbers) -> None:
+        bounds = np.empty((len(targets), 2))
+        follow(self.state, targets, np.ascontiguousarray(scores), COVERAGE, bounds)
+        finite = np.isfinite(bounds).all(axis=1)  # the first rows have no interval
+        low, high = bounds[finite].T
+        self.rows += int(finite.sum())
+        self.inside += int(((low <= targets[finite]) & (targets[finite] <= high)).sum())
+        self.width = add_up(self.width, high - low)
+
+    def report(self) -> dict[str, Any]:
+        n = max(self.rows, 1)
+        return {"coverage": self.inside / n, "interval_width": self.width / n} if self.rows else {}
+
+
 def metrics_for(task: str, n_classes: int, window: int = WINDOW, probable: bool = False) -> list[Metric]:
     """All metrics that make sense for a task; `probable` says that scores are logarithms of probabilities."""
     if task == "regression":
-        return [RegressionErrors()]
-    both: list[Metric] = [LogLoss(probable), ConfusionMatrix(n_classes)]
+        return [RegressionErrors(), Intervals()]
+    both: list[Metric] = [Probabilities(probable), ConfusionMatrix(n_classes)]
     return [*both, WindowAUC(window)] if n_classes == 2 else both

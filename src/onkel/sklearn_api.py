@@ -21,6 +21,8 @@ from sklearn.utils.validation import (
 from onkel.calibration import Calibration, calibrate, calibration, one_by_one, probabilities
 from onkel.checks import difference
 from onkel.folding import places
+from onkel.intervals import COVERAGE, Errors, follow, intervals, no_errors
+from onkel.intervals import one_by_one as noting
 from onkel.kernels import needs_positive
 from onkel.online import Online
 from onkel.recipes import Learner, auto
@@ -196,7 +198,7 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
         return scores
 
     def _calibrate(self, targets: Any, weights: Any, scores: Any) -> None:
-        calibrate(self.calibration_, targets, weights, scores, np.empty(len(targets)))
+        calibrate(self.calibration_, targets, weights, scores, np.empty((len(targets), 2)))
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Learn one row without scikit-learn's validation; returns its scores (K,) from before it was learned."""
@@ -240,10 +242,10 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
         return self.classes_[np.minimum(decide(scores, tie=0), len(self.classes_) - 1)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities (n, classes): sigmoid or softmax of the scores times a slope.
+        """Probabilities (n, classes): sigmoid or softmax of the scores, made as sure as the answers are right.
 
-        The slope is learned online from the scores that rows had before they were learned, for every loss; it is 1
-        where scores are logarithms of probabilities as they come, as those of `auto` are.
+        How sure that is, is learned online from the scores that rows had before they were learned, for every loss
+        (`onkel.calibration`); scores that are logarithms of probabilities, as those of `auto`, are taken as they come.
         """
         self._check_fitted()
         scores = self.online_.score(self._rows(X))
@@ -272,6 +274,10 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
     True
     """
 
+    errors_: Errors
+
+    _note: Callable[[float, Any], None] | None = None
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # one pass with the papers' steps, which expect targets in [0, 1]
@@ -280,9 +286,11 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, `epochs` times."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, y_numeric=True)
-        self._begin("regression", 1)
-        for _ in range(positive("epochs", self.epochs, integer=True)):
-            self.online_.learn(X, y, self._weights(sample_weight, X))
+        self._open()
+        weights = self._weights(sample_weight, X)
+        self._learn(X, y, weights)
+        for _ in range(1, positive("epochs", self.epochs, integer=True)):
+            self.online_.learn(X, y, weights)  # errors of rows that were learned before say nothing of new ones
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -295,14 +303,27 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         first = not hasattr(self, "online_")
         X = self._rows(X, reset=first)
         if first:
-            self._begin("regression", 1)
-        return self.online_.learn(X, np.asarray(y, np.float64), self._weights(sample_weight, X))[:, 0]
+            self._open()
+        return self._learn(X, np.asarray(y, np.float64), self._weights(sample_weight, X))[:, 0]
+
+    def _open(self) -> None:
+        self._begin("regression", 1)
+        self.errors_, self._note = no_errors(), None
+
+    def _learn(self, X: Any, y: Any, weights: Any) -> NDArray[np.float64]:
+        targets = np.ascontiguousarray(y, np.float64)
+        scores = self.online_.learn(X, targets, weights)
+        follow(self.errors_, targets, scores, COVERAGE, np.empty((len(targets), 2)))
+        return scores
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Learn one row without scikit-learn's validation; returns its scores (K,) from before it was learned."""
         if not hasattr(self, "online_"):
             self._check_fitted()
-        return self.online_.learn_one(x, float(y))
+        self._note = self._note or noting(self.errors_)
+        scores = self.online_.learn_one(x, float(y))
+        self._note(float(y), scores)
+        return scores
 
     def predict_one(self, x: Any) -> float:
         """The prediction for one row, without scikit-learn's validation."""
@@ -314,6 +335,24 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         """The prediction for each row."""
         self._check_fitted()
         return self.online_.score(self._rows(X))[:, 0]
+
+    def predict_interval(self, X: Any, coverage: float = COVERAGE) -> NDArray[np.float64]:
+        """Lower and upper ends (n, 2) of intervals that hold so large a share of the rows to come.
+
+        They are as wide as the errors of the last 1,000 rows, each from before it was learned, say (`onkel.intervals`),
+        and infinite before there are enough.
+        """
+        return intervals(self.errors_, self.predict(X), coverage)
+
+    def __getstate__(self) -> Any:
+        return {**super().__getstate__(), "_note": None}  # bound machine code stays in its process
+
+    def _content(self) -> dict[str, Any]:
+        return {**super()._content(), "errors": self.errors_}
+
+    def _restore(self, content: dict[str, Any]) -> bool:
+        self.errors_, self._note = cast(Errors, content.get("errors")), None
+        return difference(self.errors_, no_errors(), ruled=False) == ""
 
 
 def _needs_positive(learner: Learner | None) -> bool:

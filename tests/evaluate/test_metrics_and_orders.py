@@ -105,17 +105,25 @@ def test_a_class_that_never_came_has_no_recall():
 
 
 def slow_log_loss(task, targets, scores):
-    """Row by row: P = softmax(s f), then one Adagrad step of log s along the slope of -log P."""
-    g, energy, total = 0.0, 1e-6, 0.0
+    """Row by row: P = softmax(s f), its largest made q; then an Adagrad step of log s, a and b along their slopes."""
+    moves, energy, total = [0.0, 0.0, 0.0], [1e-6, 1e-6, 1e-6], 0.0
     for target, f in zip(targets, scores, strict=True):
-        both = [-f[0] / 2, f[0] / 2] if task == "binary" else f  # sigmoid is the softmax of these two
+        g, a, b = moves
+        both = [-f[0] / 2, f[0] / 2] if task == "binary" else list(f)  # sigmoid is the softmax of these two
         label = int(target > 0) if task == "binary" else int(target)
         powers = [exp(exp(g) * value) for value in both]
         chances = [power / sum(powers) for power in powers]
-        total -= log(chances[label])
-        slope = exp(g) * (sum(p * value for p, value in zip(chances, both, strict=True)) - both[label])
-        energy += slope**2
-        g -= RATE * slope / sqrt(energy)
+        best = both.index(max(both))
+        p, second = chances[best], max(chance for k, chance in enumerate(chances) if k != best)
+        far, level = log(p / (1 - p)), second / (1 - p + second)
+        free = 1 / (1 + exp(-(exp(a) * far + b)))
+        q = max(free, level + 1e-3 * (p - level))
+        total -= log(q if label == best else chances[label] * (1 - q) / (1 - p))
+        mean = sum(chance * value for chance, value in zip(chances, both, strict=True))
+        wrong = free - (label == best)
+        for k, slope in enumerate([exp(g) * (mean - both[label]), wrong * exp(a) * far, wrong]):
+            energy[k] += slope**2
+            moves[k] -= RATE * slope / sqrt(energy[k])
     return total / len(targets)
 
 

@@ -89,7 +89,9 @@ def test_pictures_take_the_colour_of_the_text_around_them(two):
 @pytest.mark.parametrize(("task", "outputs"), [("binary", 1), ("multiclass", 3), ("regression", 1)])
 def test_only_pictures_that_make_sense_are_made(task, outputs):
     made = pictures(reports_of(fogd(n_frequencies=10, sigma=1.0), task=task, outputs=outputs))
-    expected = {"Error so far", "Error in a window", "Throughput"} | (set() if task == "regression" else {"Confusion"})
+    expected = {"Error so far", "Error in a window", "Throughput"} | (
+        set() if task == "regression" else {"Confusion", "Reliability"}
+    )
     assert set(made) == expected
 
 
@@ -166,7 +168,7 @@ def test_a_report_changes_nothing_in_what_is_learned(tmp_path, monkeypatch, caps
     )
     assert Path("plain.onkel").read_bytes() == Path("seen.onkel").read_bytes()
     assert Path("page.html").read_text().startswith("<!doctype html>")
-    shown = {"error-so-far", "error-in-a-window", "throughput", "confusion"}
+    shown = {"error-so-far", "error-in-a-window", "throughput", "confusion", "reliability"}
     assert {path.stem for path in Path("pictures").iterdir()} == shown
     assert {path.suffix for path in Path("pictures").iterdir()} == {".png", ".svg"}
     assert json.loads(Path("all.json").read_text())["history"][-1]["rows"] == 3000

@@ -69,8 +69,6 @@ def expected_failures(estimator):
     more = {}
     if "additive_chi2" in repr(estimator):
         more = {"check_decision_proba_consistency": "its rows have negative numbers"}
-    elif repr(estimator) == "KernelClassifier(learner=bkm())":
-        more = {"check_classifiers_train": "a step per 200 rows, and the check has 300"}
     return EXPECTED_FAILURES | more
 
 

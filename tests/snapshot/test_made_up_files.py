@@ -219,7 +219,7 @@ def test_an_estimator_with_parts_that_do_not_fit_is_refused(models, change, path
         KernelClassifier.load(path)
 
 
-@pytest.mark.parametrize("part", ["log_slope", "energy"])
+@pytest.mark.parametrize("part", ["moves", "energy"])
 def test_a_calibration_without_numbers_is_refused(models, part, path):
     content = snapshot.read(models / "linear")
     calibration = content["extra"]["calibration"]

@@ -15,10 +15,13 @@ SHOWN = {
     "mistakes": "mistakes",
     "mistake_rate": "mistake rate",
     "log_loss": "log-loss",
+    "calibration_error": "calibration error",
     "auc_window": "AUC, last 1,000 rows",
     "mse": "MSE",
     "rmse": "RMSE",
     "mae": "MAE",
+    "coverage": "in 90 % intervals",
+    "interval_width": "width of these",
 }
 
 
@@ -87,4 +90,4 @@ def shown(key: str, value: Any) -> str:
     """A value as it appears in the table."""
     if key == "mistakes":
         return f"{value:,}"
-    return f"{100 * value:.2f} %" if key == "mistake_rate" else f"{value:.5g}"
+    return f"{100 * value:.2f} %" if key in ("mistake_rate", "coverage") else f"{value:.5g}"

@@ -12,6 +12,7 @@ from onkel.calibration import Calibration, calibration, probabilities
 from onkel.cli.feeding import means_of, open_data, told_of
 from onkel.cli.options import add_command, add_json, add_reading, count
 from onkel.cli.writing import JsonList, WholeFile, check_json, check_target
+from onkel.intervals import COVERAGE, Errors, intervals
 from onkel.online import Online
 from onkel.stored import load_model
 from onkel.streams import take
@@ -20,8 +21,9 @@ from onkel.targets import decide
 EXAMPLES = """examples:
   onkel predict model.onkel new.libsvm.gz > labels.txt
   onkel predict model.onkel new.csv --output probabilities --to chances.txt
+  onkel predict delays.onkel new.csv --output intervals --coverage 0.95
   zcat rows.gz | onkel predict model.onkel -"""
-OUTPUTS = ("labels", "probabilities", "scores", "spread")
+OUTPUTS = ("labels", "probabilities", "intervals", "scores", "spread")
 
 
 def add_to(commands: Any) -> None:
@@ -30,6 +32,9 @@ def add_to(commands: Any) -> None:
     command.add_argument("model", metavar="MODEL", help="file that --save or --checkpoint wrote")
     add_reading(command, required=True)
     command.add_argument("--output", default="labels", choices=OUTPUTS, help="what to write (default labels)")
+    command.add_argument(
+        "--coverage", type=float, default=COVERAGE, metavar="C", help=f"of intervals, from 0 to 1 (default {COVERAGE})"
+    )
     command.add_argument("--limit", type=count, metavar="N", help="stop after N rows")
     command.add_argument("--to", metavar="FILE", help="write there, not to standard output")
     add_json(command, "write the predictions as JSON")
@@ -44,6 +49,8 @@ def run(options: argparse.Namespace) -> None:
     online, extra = load_model(options.model)
     if online.task == "regression" and options.output == "probabilities":
         raise ValueError(f"{options.model} is a regression: it has no probabilities.")
+    if options.output == "intervals" and not isinstance(extra.get("errors"), Errors):
+        raise ValueError(f"{options.model} is no regression: only numbers have intervals.")
     stream = open_data(options.data, options, online.setting.n_features, extra.get("values", {}))
     means = means_of(stream, options, extra)
     if means is not None and extra.get("means") is None:
@@ -52,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
         writers = _writers(options, online, files)
         for block in take(stream, options.limit) if options.limit else stream:
             rows = block.rows if means is None else means.fill(block.rows)
-            for found in predicted(options.output, online, extra, rows):
+            for found in predicted(options, online, extra, rows):
                 for write in writers:
                     write(found)
     for sentence in told_of(options.data, stream):
@@ -81,8 +88,9 @@ def as_line(found: Any) -> str:
     return " ".join(map(repr, found)) if isinstance(found, list) else str(found)
 
 
-def predicted(output: str, online: Online, extra: dict[str, Any], rows: Any) -> list[Any]:
+def predicted(options: argparse.Namespace, online: Online, extra: dict[str, Any], rows: Any) -> list[Any]:
     """Of each row a label, or a list of numbers."""
+    output = options.output
     if output == "labels" and online.task != "regression":
         classes = extra.get("classes")
         found = decide(online.score(rows))
@@ -91,5 +99,7 @@ def predicted(output: str, online: Online, extra: dict[str, Any], rows: Any) -> 
     if output == "probabilities":
         state = extra.get("calibration")
         numbers = probabilities(state if isinstance(state, Calibration) else calibration(online.probable), numbers)
+    if output == "intervals":
+        numbers = intervals(extra["errors"], numbers[:, 0], options.coverage)
     found = np.asarray(numbers)
     return list((found[:, 0] if output == "labels" else found).tolist())

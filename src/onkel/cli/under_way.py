@@ -9,19 +9,20 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from onkel.calibration import Calibration
 from onkel.cli.checkpoints import Checkpoint, Interrupts, Place, packed_rows, unpacked_rows, whole
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed
 from onkel.cli.writing import size_on_disk
 from onkel.evaluate import Tally, prequential
-from onkel.metrics import LogLoss
+from onkel.metrics import Intervals, Probabilities
 from onkel.online import Online
 from onkel.recipes import Learner
 from onkel.report.history import History
 from onkel.snapshot import nbytes
 from onkel.stored import save_model
 from onkel.streams import STREAMS, StreamError
+
+UNTESTED = ("curve", "log_loss", "calibration_error", "reliability", "coverage", "interval_width")
 
 
 class UnderWay:
@@ -30,7 +31,9 @@ class UnderWay:
     def __init__(self, options: argparse.Namespace, feed: Feed, online: Online, extra: dict[str, Any]) -> None:
         self.options, self.feed, self.online, self.means = options, feed, online, feed.means
         self.tally = Tally(online.task, feed.n_classes, probable=online.probable)
-        self.log_loss = next((metric for metric in self.tally.metrics if isinstance(metric, LogLoss)), None)
+        self.sureness: Probabilities | Intervals = next(
+            metric for metric in self.tally.metrics if isinstance(metric, Probabilities | Intervals)
+        )
         self.place, self.figures = Place(), dict[str, Any]()
         self.history = History(online) if options.report or options.plots else None
         self.waiting: deque[tuple[Any, Any]] = deque()
@@ -39,8 +42,8 @@ class UnderWay:
         self.notes = list[str]()
         if "progress" in extra:
             self._go_on(extra["progress"], options.resume)
-        elif self.log_loss is not None and isinstance(extra.get("calibration"), Calibration):
-            self.log_loss.state = extra["calibration"]
+        elif isinstance(known := extra.get(self._sure), type(self.sureness.state)):
+            self.sureness.state = known
 
     def _go_on(self, progress: Any, path: str) -> None:
         """Take over what a checkpoint holds; it must be of the same stream."""
@@ -76,11 +79,16 @@ class UnderWay:
     def extra(self) -> dict[str, Any]:
         """What `KernelClassifier.load` or `KernelRegressor.load` needs besides the model."""
         name = "KernelRegressor" if self.online.task == "regression" else "KernelClassifier"
-        state = None if self.log_loss is None else self.log_loss.state
         return {
-            "estimator": name, "feature_names": None, "epochs": 1, "classes": self.feed.classes, "calibration": state,
-            "values": self.feed.values, "means": None if self.means is None else self.means.state(),
+            "estimator": name, "feature_names": None, "epochs": 1, "classes": self.feed.classes,
+            self._sure: self.sureness.state, "values": self.feed.values,
+            "means": None if self.means is None else self.means.state(),
         }  # fmt: skip
+
+    @property
+    def _sure(self) -> str:
+        """What a model file calls that which says how sure answers are."""
+        return "errors" if self.online.task == "regression" else "calibration"
 
     def learn(self, scores_file: IO[str] | None) -> None:
         """Learn all rows that are left, in as many passes as are wanted."""
@@ -154,7 +162,7 @@ class UnderWay:
         tally = Tally(self.online.task, self.feed.n_classes)
         for rows, targets in self.feed.test_pairs(self.means):
             tally.update(targets, self.online.score(rows))
-        return {key: value for key, value in tally.report().items() if key not in ("curve", "log_loss")}
+        return {key: value for key, value in tally.report().items() if key not in UNTESTED}
 
 
 @contextmanager

@@ -170,6 +170,24 @@ def confusion(reports: Reports) -> Any:
     return made
 
 
+def reliability(reports: Reports) -> Any:
+    """How often answers were right against how often they claimed to be; larger points stand for more rows."""
+    if not any(report.get("reliability") for report in reports.values()):
+        return None
+    made, axes = figure()
+    axes.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle=(0, (4, 4)))
+    for name, report in reports.items():
+        bins = report["reliability"]
+        share = np.array([one["rows"] for one in bins]) / max(report["rows"], 1)
+        across, up = ([one[key] for one in bins] for key in ("claimed", "right"))
+        (line,) = axes.plot(across, up, label=name, linewidth=1.2)
+        axes.scatter(across, up, s=8 + 160 * share, color=line.get_color(), zorder=3)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    named(axes, "probability of the answer", "share of right answers", len(reports))
+    return made
+
+
 PICTURES: dict[str, Callable[[Reports], Any]] = {
     "Error so far": error_so_far,
     "Error in a window": error_in_window,
@@ -178,6 +196,7 @@ PICTURES: dict[str, Callable[[Reports], Any]] = {
     "Weights of experts": weights,
     "Learned widths": widths,
     "Confusion": confusion,
+    "Reliability": reliability,
 }
 
 
