@@ -16,6 +16,7 @@ from benchmarks import (
     learned,
     readers,
     scaling,
+    soak,
     startup,
     table5,
     uncertainty,
@@ -37,6 +38,7 @@ SUITES = {
     "peers": versus.main,
     "readers": readers.main,
     "scaling": scaling.main,
+    "soak": soak.main,
     "startup": startup.main,
     "guard": guard.main,
     "table5": table5.main,
@@ -48,7 +50,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("suite", choices=["all", *SUITES])
     parser.add_argument("--quick", action="store_true", help="fewer rows and repeats")
+    parser.add_argument("--minutes", type=float, help="of soak (default 30, quick 2)")
     options = parser.parse_args()
     for name, suite in SUITES.items():
         if options.suite in ("all", name):
-            suite(options.quick)
+            suite(options.quick, **({"minutes": options.minutes} if name == "soak" and options.minutes else {}))

@@ -2,7 +2,7 @@
 
 import os
 
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "ONKEL_THREADS"):
     os.environ.setdefault(_name, "1")  # before NumPy is imported anywhere
 
 from collections.abc import Callable  # noqa: E402

@@ -181,7 +181,7 @@ def reliability(reports: Reports) -> Any:
         share = np.array([one["rows"] for one in bins]) / max(report["rows"], 1)
         across, up = ([one[key] for one in bins] for key in ("claimed", "right"))
         (line,) = axes.plot(across, up, label=name, linewidth=1.2)
-        axes.scatter(across, up, s=8 + 160 * share, color=line.get_color(), zorder=3)
+        axes.scatter(across, up, s=8 + 160 * share, color=line.get_color(), zorder=3, clip_on=False)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     named(axes, "probability of the answer", "share of right answers", len(reports))
