@@ -1,9 +1,10 @@
-"""A guard against losing speed: hot loops as ratios to loops that do nothing but multiply, with wide margins.
+"""A guard against losing speed: hot loops as ratios to a loop of nothing but multiply-adds, with wide margins.
 
 ``python -m benchmarks guard`` takes less than two minutes, and fails where a loop takes more than MARGIN times as long
-as it should. A ratio is that of the least of many times, taken in turns: what else happens on the machine makes single
-times longer, never shorter. What is guarded against is what happened before: a loop that lost its vector instructions,
-or a call that looks its types up anew.
+as it should. Each time is divided by that of the loop of multiply-adds right before and after it, the median counts,
+and what looks slow is measured again, up to ROUNDS times, before it is called so: a busy machine is no reason. What is
+guarded against is what happened before: a loop that lost its vector instructions, or a call that looks its types up
+anew.
 """
 
 from benchmarks.timing import table  # isort: skip (sets the number of threads before NumPy is imported)
@@ -11,6 +12,7 @@ from benchmarks.timing import table  # isort: skip (sets the number of threads b
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from time import process_time
 
 import numpy as np
@@ -25,8 +27,8 @@ from onkel.recipes import make_learner
 from onkel.rows import pack
 from onkel.streams import LibsvmFile
 
-MARGIN = 1.8
-REPEATS = 15
+MARGIN = 3.0
+REPEATS, ROUNDS = 7, 4
 EXPECTED = {  # multiply-adds, float32, in whose time a row is done, as seen on an AVX2 machine
     "fogd, D = 400": 16_000,
     "fogd, D = 400, float64": 35_000,
@@ -70,26 +72,36 @@ def contestants(folder: Path) -> dict[str, tuple[Callable[[], object], int]]:
     }
 
 
-def least(run: Callable[[], object]) -> float:
+def seconds(run: Callable[[], object]) -> float:
     start = process_time()
     run()
     return process_time() - start
+
+
+def ratio(run: Callable[[], object], limit: Callable[[], object], repeats: int) -> float:
+    """Median time of a run in units of the loop of multiply-adds around it."""
+    found, before = [], seconds(limit)
+    for _ in range(repeats):
+        own, after = seconds(run), seconds(limit)
+        found.append(2.0 * own / (before + after))
+        before = after
+    return median(found)
 
 
 def main(quick: bool = False) -> None:
     limit, count = fma_loop(np.dtype(np.float32), 400)
     with tempfile.TemporaryDirectory() as folder:
         runs = contestants(Path(folder))
-        best = {name: least(run) for name, (run, _) in runs.items()} | {"limit": least(limit)}
-        for _ in range(5 if quick else REPEATS):
-            for name, (run, _) in runs.items():
-                best[name] = min(best[name], least(run))
-                best["limit"] = min(best["limit"], least(limit))
-    one = best["limit"] / count
-    found = {name: best[name] / rows / one for name, (_, rows) in runs.items()}
-    slow = [name for name, ratio in found.items() if ratio > MARGIN * EXPECTED[name]]
+        for run, _ in runs.values():
+            run()  # compiled code, caches
+        found, slow = dict.fromkeys(runs, np.inf), list(runs)
+        for _ in range(ROUNDS):
+            for name in slow:
+                run, rows = runs[name]
+                found[name] = min(found[name], ratio(run, limit, 3 if quick else REPEATS) * count / rows)
+            slow = [name for name in slow if found[name] > MARGIN * EXPECTED[name]]
     lines = [
-        [name, f"{ratio:,.0f}", f"{EXPECTED[name]:,}", "slow" if name in slow else ""] for name, ratio in found.items()
+        [name, f"{own:,.0f}", f"{EXPECTED[name]:,}", "slow" if name in slow else ""] for name, own in found.items()
     ]
     table("Time per row in multiply-adds of one core", ["", "found", "expected", ""], lines)
     if slow:
