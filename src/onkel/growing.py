@@ -48,7 +48,7 @@ def grown(online: Online, n_features: int, n_outputs: int) -> Online:
     if larger == before:
         return online
     if n_features > WIDE >= before.n_features:
-        raise ValueError(f"A learner that began with fewer columns cannot have more than {WIDE}; begin with all of them.")
+        raise ValueError(f"A learner that began with fewer columns cannot grow beyond {WIDE}: begin with all of them.")
     if n_features > before.n_features and found(online.model, Hadamard) is not None:
         raise ValueError(MIXES)
     after = Online(online.learner, online.task, larger)
@@ -93,7 +93,7 @@ def found(tree: Any, kind: Any) -> Any:
     """The first piece of a kind in a model, or None."""
     if isinstance(tree, kind):
         return tree
-    parts = (found(part, kind) for part in tree) if isinstance(tree, tuple) else iter(())
+    parts: Any = (found(part, kind) for part in tree) if isinstance(tree, tuple) else ()
     return next((part for part in parts if part is not None), None)
 
 
@@ -158,7 +158,7 @@ def _(old: Particles, fresh: Any, width: int) -> Particles:
 
 @placed.register
 def _(old: LeastSquares, fresh: Any, width: int) -> LeastSquares:
-    """New columns come before the constant. Where rows have become too wide to be among the features, it begins anew."""
+    """New columns come before the constant. Where rows become too wide to be among the features, it begins anew."""
     if old.columns == 0 or fresh.columns == 0:
         return old if old.columns == 0 else fresh
     size = 2 * old.frequencies + fresh.columns
