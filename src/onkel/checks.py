@@ -22,6 +22,7 @@ from onkel.learners.experts import Experts
 from onkel.learners.hybrid import Hybrid
 from onkel.learners.indexed import Indexed
 from onkel.learners.linear import Linear
+from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
@@ -30,6 +31,7 @@ from onkel.maps.isolation import Cells, SparseCells, Trees, cell_count
 from onkel.maps.nystroem import Nystroem
 from onkel.online import Online, Waiting, possible, stand_in
 from onkel.points import Listed
+from onkel.readouts.exact import LeastSquares
 from onkel.rows import Csr, Dense, unpack
 from onkel.scaling import Standardised, scaler
 from onkel.steps import has_memory
@@ -45,8 +47,9 @@ FREE: dict[type, tuple[str, ...]] = {  # arrays whose last axis may be longer or
     Cells: ("points", "sizes", "members"),
     Listed: ("columns", "values", "lengths"),
     SparseCells: ("columns", "starts", "owners", "values", "sizes", "members"),
+    LeastSquares: ("weights", "inverse"),
 }
-FREE_AXES: dict[type, int] = {Listed: 2}  # 1 for the others
+FREE_AXES: dict[type, int] = {Listed: 2, LeastSquares: 2}  # 1 for the others
 
 
 def problem_with(model: Any, fresh: Online) -> str:
@@ -173,6 +176,8 @@ def difference(found: Any, expected: Any, ruled: bool, free: int = 0) -> str:
         return "" if found == expected else f"{found!r} stands in place of {expected!r}"
     if isinstance(expected, Kernel) and ruled and isinstance(found.gamma, float) and 0.0 < found.gamma < np.inf:
         expected = expected._replace(gamma=found.gamma)
+    if isinstance(expected, LeastSquares) and type(found.frequencies) is int:  # as many as before new columns came
+        expected = expected._replace(frequencies=found.frequencies)
     free_names, axes = free_arrays(expected), FREE_AXES.get(type(expected), 1)
     for name, a, b in zip(expected._fields, found, expected, strict=True):
         problem = difference(a, b, ruled, axes if name in free_names else 0)
@@ -221,6 +226,16 @@ def _(model: Indexed) -> str:
     partitions, cells = model.partitions, model.weights.shape[1]
     fits = rooted(partitions) if isinstance(partitions, Trees) else centred(partitions)
     return "" if fits and cell_count(partitions) == cells else "its partitions point outside"
+
+
+@disagreement.register
+def _(model: Mixed) -> str:
+    exact, most = model.exact, model.feature_map.frequencies.shape[1]
+    if not isinstance(exact, LeastSquares):
+        return ""
+    m = 2 * exact.frequencies + exact.columns
+    fits = 0 <= exact.frequencies <= most and exact.weights.shape == (m,) and exact.inverse.shape == (m, m)
+    return "" if fits else "its exact readout is of several sizes"
 
 
 @disagreement.register

@@ -1,84 +1,49 @@
 """The scikit-learn face: classifier and regressor, by its conventions."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    RegressorMixin,
-)
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_array,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
-from onkel.calibration import Calibration, calibrate, calibration, one_by_one, probabilities
+from onkel.calibration import probabilities
 from onkel.checks import difference
 from onkel.folding import places
 from onkel.intervals import COVERAGE, Errors, follow, intervals, no_errors
 from onkel.intervals import one_by_one as noting
 from onkel.kernels import needs_positive
-from onkel.online import Online
-from onkel.recipes import Learner, auto
+from onkel.recipes import Learner
 from onkel.recipes.common import positive
 from onkel.relevance import relevance
-from onkel.sklearn_maps import NUMBERS, seed_of
+from onkel.sklearn_labels import LabelTaker
+from onkel.sklearn_maps import NUMBERS
+from onkel.sklearn_rows import RowTaker
 from onkel.snapshot import SnapshotError
 from onkel.stored import load_model, save_model
-from onkel.targets import decide, encode, outputs, task_of
 
 
-class Singly(NamedTuple):
-    """What a classifier needs for rows one by one: targets by label, labels by class, and what learns probabilities."""
-
-    targets: dict[Any, float]
-    labels: list[Any]
-    calibrate: Callable[[float, Any], None]
-
-
-class _KernelEstimator(BaseEstimator):
+class _KernelEstimator(RowTaker):
     """What the classifier and the regressor share. Subclasses say how labels become targets."""
 
-    online_: Online
-    n_features_in_: int
-
-    def __init__(
-        self, learner: Learner | None = None, *, dtype: str = "float32", epochs: int = 1, random_state: Any = 0
-    ) -> None:
-        self.learner = learner
-        self.dtype = dtype
-        self.epochs = epochs
-        self.random_state = random_state
+    epochs: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.positive_only = _needs_positive(self.learner)
         return tags
-
-    def _begin(self, task: str, n_outputs: int) -> None:
-        learner = auto() if self.learner is None else self.learner
-        if not isinstance(learner, Learner):
-            raise TypeError(f"learner must be made by a recipe, such as onkel.auto(), not {type(learner).__name__}.")
-        seed = seed_of(self.random_state)
-        self.online_ = learner.start(self.n_features_in_, task, n_outputs, self.dtype, seed)
-
-    def _rows(self, X: Any, reset: bool = False) -> Any:
-        if not reset and _is_plain(self, X):
-            return X
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS)
 
     def _weights(self, sample_weight: Any, X: Any) -> Any:
         return None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
 
-    def _check_fitted(self) -> None:
-        check_is_fitted(self, "online_")
+    def _pair(self, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
+        """Checked rows and targets to begin with."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, ensure_all_finite=self._finite, **rules)
+        return self._first(X), y
 
     def save(self, path: Any) -> None:
         """Write the model to a file (a zip of arrays and a JSON header, no pickle)."""
@@ -99,13 +64,24 @@ class _KernelEstimator(BaseEstimator):
 
         It is their standard deviation: large where rows are unlike all that were learned, or lie between the classes.
         """
-        self._check_fitted()
-        found = self.online_.spread(self._rows(X))
+        found = self._ordered(self.online_.spread(self._seen(X)))
         return found[:, 0] if found.shape[1] == 1 else found
+
+    def _ordered(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return scores
 
     def _content(self) -> dict[str, Any]:
         names = getattr(self, "feature_names_in_", None)
-        return {"estimator": type(self).__name__, "feature_names": names, "epochs": self.epochs}
+        if names is not None and not all(isinstance(name, str) for name in names):
+            raise SnapshotError("Names of columns that are not text cannot be saved.")
+        content = {"estimator": type(self).__name__, "feature_names": names, "epochs": self.epochs}
+        opened = self._opened()
+        return {**content, "open": opened} if opened else content
+
+    def _opened(self) -> dict[str, Any]:
+        """What a file needs to know where the model goes beyond scikit-learn's rules; empty where it does not."""
+        closed = self.features is None and self.missing == "error"
+        return {} if closed else self._row_content()
 
     @classmethod
     def load(cls, path: Any) -> Self:
@@ -117,24 +93,36 @@ class _KernelEstimator(BaseEstimator):
         model = cls(cast(Learner, online.learner), dtype=setting.dtype.name, random_state=setting.seed)
         model.epochs, model.n_features_in_, model.online_ = content.get("epochs"), setting.n_features, online  # type: ignore[assignment]
         fits = isinstance(model.epochs, int) and (names is None or np.shape(names) == (setting.n_features,))
-        if not (fits and model._restore(content)):
+        try:
+            fits = fits and model._restore(content, content.get("open", {}))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            fits = False
+        if not fits:
             raise SnapshotError(f"{path}: its header is damaged.")
         if names is not None:
             model.feature_names_in_ = np.asarray(names, object)
         return model
 
-    def _restore(self, content: dict[str, Any]) -> bool:
+    def _restore(self, content: dict[str, Any], opened: dict[str, Any]) -> bool:
         """Take over what else was saved; False where it does not fit."""
-        return True
+        names = content.get("feature_names")
+        return self._restore_rows(opened, None if names is None else names.tolist())
 
 
-class KernelClassifier(ClassifierMixin, _KernelEstimator):
+class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
     """A classifier that learns row by row with any of the recipes.
 
     Parameters
     ----------
     learner : what a recipe returns, for example ``fogd(n_frequencies=100)``; None stands for ``auto()``,
         which needs no tuning.
+    classes : None, for classes that are all known at the first call, as scikit-learn has it; or "grow": classes may
+        come new in any row. Such a row is answered with a class known before it, the very first one with its own.
+    class_weight : None, a dict of weights by label, or "balanced": rows so far / (classes so far * rows of its class so
+        far), the row itself counted in; at most one more than the rows of its class, and at most 100.
+    features : None, for rows of one width; or "grow": columns may come new, by name or as wider rows. What a row does
+        not have is 0; `feature_names_in_` has the names in the order in which they came, not in that of a table.
+    missing : what a NaN stands for: "error" refuses it; "zero"; or "mean", that of its column in the rows before.
     dtype : "float32" or "float64", of the model.
     epochs : passes of `fit` over its rows; `partial_fit` makes one.
     random_state : seed of everything random; the same seed gives the same model.
@@ -144,12 +132,25 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
     >>> model = KernelClassifier().fit(X, y)
     >>> model.predict([[0.1, 0.0], [0.9, 0.1]]).tolist()
     [0, 1]
+    >>> model = KernelClassifier(classes="grow", features="grow")
+    >>> _ = model.learn_one({"height": 1.7}, "adult"), model.learn_one({"height": 0.9, "age": 4}, "child")
+    >>> model.classes_.tolist(), model.feature_names_in_.tolist()
+    (['adult', 'child'], ['height', 'age'])
     """
 
-    classes_: NDArray[Any]
-    calibration_: Calibration
-
-    _singly: Singly | None = None
+    def __init__(
+        self, learner: Learner | None = None, *, classes: str | None = None, class_weight: Any = None,
+        features: str | None = None, missing: str = "error", dtype: str = "float32", epochs: int = 1,
+        random_state: Any = 0,
+    ) -> None:  # fmt: skip
+        self.learner = learner
+        self.classes = classes
+        self.class_weight = class_weight
+        self.features = features
+        self.missing = missing
+        self.dtype = dtype
+        self.epochs = epochs
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -158,88 +159,75 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, `epochs` times."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS)
+        X, y = self._pair(X, y)
         check_classification_targets(y)
-        self._open(unique_labels(y))
+        self._start(np.array([]) if self._growing else unique_labels(y))
         for _ in range(positive("epochs", self.epochs, integer=True)):
             self._learn(X, y, self._weights(sample_weight, X))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn these rows, one after the other. The first call needs all classes that will ever come."""
+        """Learn these rows, one after the other. The first call needs all classes that will come, unless they grow."""
         self._step(X, y, classes, sample_weight)
         return self
 
     def progress(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NDArray[Any]:
         """Learn these rows; returns the label predicted for each row before it was learned."""
-        return self._labels(self._step(X, y, classes, sample_weight))
+        return self._step(X, y, classes, sample_weight)
 
-    def _step(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> NDArray[np.float64]:
+    def _step(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> NDArray[Any]:
         if not hasattr(self, "online_"):
-            if classes is None:
+            if classes is None and not self._growing:
                 raise ValueError("classes must be given in the first call: all labels that will ever come.")
             X = self._rows(X, reset=True)
-            self._open(unique_labels(classes))
+            self._start(np.array([]) if classes is None else unique_labels(classes))
         else:
-            X = self._rows(X)
-            if classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
+            X = self._rows(X, learns=True)
+            if classes is not None and self._growing:
+                self._admit(unique_labels(classes))
+            elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
                 raise ValueError("classes is not the same as in the first call.")
         labels = check_array(y, ensure_2d=False, dtype=None) if not isinstance(y, np.ndarray) else y
         return self._learn(X, labels, self._weights(sample_weight, X))
 
-    def _open(self, classes: NDArray[Any]) -> None:
-        self._begin(task_of(classes), outputs(classes))
-        self.classes_, self.calibration_, self._singly = classes, calibration(self.online_.probable), None
-
-    def _learn(self, X: Any, y: Any, weights: Any) -> NDArray[np.float64]:
-        targets = encode(np.asarray(y), self.classes_)
-        scores = self.online_.learn(X, targets, weights)
-        self._calibrate(targets, np.ones(len(targets)) if weights is None else weights, scores)
-        return scores
-
-    def _calibrate(self, targets: Any, weights: Any, scores: Any) -> None:
-        calibrate(self.calibration_, targets, weights, scores, np.empty((len(targets), 2)))
-
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
-        """Learn one row without scikit-learn's validation; returns its scores (K,) from before it was learned."""
-        singly = self._singly or self._one_by_one()
-        try:
-            target = singly.targets[y]
-        except (KeyError, TypeError):
-            target = float(encode(np.asarray([y]), self.classes_)[0])  # which says what is wrong
-        scores = self.online_.learn_one(x, target)
-        singly.calibrate(target, scores)
-        return scores
+        """Learn one row, numbers or a dict by name, without scikit-learn's validation; returns its scores from before.
+
+        Where both classes and features grow, it can be the first call.
+        """
+        return self._learn_one(x, y)
 
     def predict_one(self, x: Any) -> Any:
-        """The most likely label of one row, without scikit-learn's validation."""
-        labels, scores = (self._singly or self._one_by_one()).labels, self.online_.score_one(x)
+        """The most likely label of one row, a sequence or a dict by name, without scikit-learn's validation."""
+        labels, scores = (self._singly or self._one_by_one()).labels, self._score_one(x)
         return labels[scores.argmax() if len(scores) > 1 else int(scores[0] > 0.0)]
 
-    def _one_by_one(self) -> Singly:
+    def predict_proba_one(self, x: Any) -> NDArray[np.float64]:
+        """The probabilities (classes,) of one row, without scikit-learn's validation."""
         self._check_fitted()
-        labels = self.classes_.tolist() * (2 if len(self.classes_) == 1 else 1)
-        targets = dict(zip(self.classes_.tolist(), encode(self.classes_, self.classes_).tolist(), strict=True))
-        self._singly = Singly(targets, labels, one_by_one(self.calibration_, outputs(self.classes_)))
-        return self._singly
+        return self._chances(self._score_one(x)[None])[0]
+
+    def _score_one(self, x: Any) -> NDArray[np.float64]:
+        if self._columns is not None or type(x) is dict:
+            x = self._filled_row(self._row(x, learns=False), learns=False)
+        scores = self.online_.score_one(x)
+        return scores if self._order is None else scores[self._order]
 
     def __getstate__(self) -> Any:
         return {**super().__getstate__(), "_singly": None}  # bound machine code stays in its process
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: (n,) for two classes, positive for the second; (n, classes) for more."""
-        self._check_fitted()
-        scores = self.online_.score(self._rows(X))
+        X = self._seen(X)
+        scores = self._ordered(self.online_.score(X))
+        if scores.shape[1] == 2:  # of classes that grow
+            return scores[:, 1] - scores[:, 0]
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely label of each row."""
-        self._check_fitted()
-        return self._labels(self.online_.score(self._rows(X)))
-
-    def _labels(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Labels by scikit-learn's rule for ties; a single class is always the answer."""
-        return self.classes_[np.minimum(decide(scores, tie=0), len(self.classes_) - 1)]
+        X = self._seen(X)
+        return self._labels(self._ordered(self.online_.score(X)))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities (n, classes): sigmoid or softmax of the scores, made as sure as the answers are right.
@@ -247,21 +235,21 @@ class KernelClassifier(ClassifierMixin, _KernelEstimator):
         How sure that is, is learned online from the scores that rows had before they were learned, for every loss
         (`onkel.calibration`); scores that are logarithms of probabilities, as those of `auto`, are taken as they come.
         """
-        self._check_fitted()
-        scores = self.online_.score(self._rows(X))
-        if len(self.classes_) == 1:
-            return np.ones((len(scores), 1))
-        return probabilities(self.calibration_, scores)
+        X = self._seen(X)
+        return self._chances(self._ordered(self.online_.score(X)))
+
+    def _chances(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.ones((len(scores), 1)) if len(self.classes_) == 1 else probabilities(self.calibration_, scores)
 
     def _content(self) -> dict[str, Any]:
         return {**super()._content(), "classes": self.classes_, "calibration": self.calibration_}
 
-    def _restore(self, content: dict[str, Any]) -> bool:
-        classes, state = content.get("classes"), content.get("calibration")
-        self.classes_, self.calibration_, self._singly = np.asarray(classes), cast(Calibration, state), None
-        setting = self.online_.setting
-        fits = self.classes_.ndim == 1 and len(self.classes_) > 0 and outputs(self.classes_) == setting.n_outputs
-        return fits and difference(state, calibration(), ruled=False) == "" and isinstance(classes, np.ndarray)
+    def _opened(self) -> dict[str, Any]:
+        closed = self.classes is None and self.class_weight is None and not super()._opened()
+        return {} if closed else {**self._row_content(), **self._label_content()}
+
+    def _restore(self, content: dict[str, Any], opened: dict[str, Any]) -> bool:
+        return super()._restore(content, opened) and self._restore_labels(content, opened)
 
 
 class KernelRegressor(RegressorMixin, _KernelEstimator):
@@ -277,6 +265,18 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
     errors_: Errors
 
     _note: Callable[[float, Any], None] | None = None
+    _kind = "regression"
+
+    def __init__(
+        self, learner: Learner | None = None, *, features: str | None = None, missing: str = "error",
+        dtype: str = "float32", epochs: int = 1, random_state: Any = 0,
+    ) -> None:  # fmt: skip
+        self.learner = learner
+        self.features = features
+        self.missing = missing
+        self.dtype = dtype
+        self.epochs = epochs
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -285,12 +285,12 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, `epochs` times."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, y_numeric=True)
-        self._open()
+        X, y = self._pair(X, y, y_numeric=True)
+        self._start()
         weights = self._weights(sample_weight, X)
         self._learn(X, y, weights)
-        for _ in range(1, positive("epochs", self.epochs, integer=True)):
-            self.online_.learn(X, y, weights)  # errors of rows that were learned before say nothing of new ones
+        for _ in range(1, positive("epochs", self.epochs, integer=True)):  # errors of rows known before say nothing
+            self.online_.learn(self._filled(X, learns=True), y, weights)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -301,40 +301,50 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
     def progress(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
         """Learn these rows; returns the prediction for each row before it was learned."""
         first = not hasattr(self, "online_")
-        X = self._rows(X, reset=first)
+        X = self._rows(X, reset=first, learns=True)
         if first:
-            self._open()
-        return self._learn(X, np.asarray(y, np.float64), self._weights(sample_weight, X))[:, 0]
+            self._start()
+        return self._learn(X, y, self._weights(sample_weight, X))[:, 0]
 
-    def _open(self) -> None:
+    def _start(self) -> None:
         self._begin("regression", 1)
         self.errors_, self._note = no_errors(), None
 
     def _learn(self, X: Any, y: Any, weights: Any) -> NDArray[np.float64]:
         targets = np.ascontiguousarray(y, np.float64)
-        scores = self.online_.learn(X, targets, weights)
+        scores = self.online_.learn(self._filled(X, learns=True), targets, weights)
         follow(self.errors_, targets, scores, COVERAGE, np.empty((len(targets), 2)))
         return scores
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
-        """Learn one row without scikit-learn's validation; returns its scores (K,) from before it was learned."""
+        """Learn one row, numbers or a dict by name, without scikit-learn's validation; returns its scores from before.
+
+        Where features grow, it can be the first call.
+        """
         if not hasattr(self, "online_"):
-            self._check_fitted()
+            if not self._open:
+                self._check_fitted()
+            self._begin_with(x)
+            self._start()
+        if self._columns is not None or type(x) is dict:
+            x = self._filled_row(self._row(x, learns=True), learns=True)
         self._note = self._note or noting(self.errors_)
         scores = self.online_.learn_one(x, float(y))
         self._note(float(y), scores)
         return scores
 
     def predict_one(self, x: Any) -> float:
-        """The prediction for one row, without scikit-learn's validation."""
+        """The prediction for one row, a sequence or a dict by name, without scikit-learn's validation."""
         if not hasattr(self, "online_"):
             self._check_fitted()
+        if self._columns is not None or type(x) is dict:
+            x = self._filled_row(self._row(x, learns=False), learns=False)
         return float(self.online_.score_one(x)[0])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The prediction for each row."""
-        self._check_fitted()
-        return self.online_.score(self._rows(X))[:, 0]
+        X = self._seen(X)
+        return self.online_.score(X)[:, 0]
 
     def predict_interval(self, X: Any, coverage: float = COVERAGE) -> NDArray[np.float64]:
         """Lower and upper ends (n, 2) of intervals that hold so large a share of the rows to come.
@@ -350,24 +360,12 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
     def _content(self) -> dict[str, Any]:
         return {**super()._content(), "errors": self.errors_}
 
-    def _restore(self, content: dict[str, Any]) -> bool:
+    def _restore(self, content: dict[str, Any], opened: dict[str, Any]) -> bool:
         self.errors_, self._note = cast(Errors, content.get("errors")), None
-        return difference(self.errors_, no_errors(), ruled=False) == ""
+        return super()._restore(content, opened) and difference(self.errors_, no_errors(), ruled=False) == ""
 
 
 def _needs_positive(learner: Learner | None) -> bool:
     params = learner.get_params() if isinstance(learner, Learner) else {}
     kernel = params.get("kernel", params.get("learner__kernel"))
     return kernel == "additive_chi2" or needs_positive(kernel)
-
-
-def _is_plain(estimator: Any, X: Any) -> bool:
-    """Whether rows are so plain that validation would find nothing; it costs more than learning a row."""
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in NUMBERS
-        and X.shape[0] > 0
-        and X.shape[1] == getattr(estimator, "n_features_in_", -1)
-        and not hasattr(estimator, "feature_names_in_")
-    )  # `Online` itself refuses numbers that are not finite

@@ -49,6 +49,14 @@ def load_model(path: Any) -> tuple[Online, dict[str, Any]]:
         raise SnapshotError(f"{path}: its header is damaged.") from None
 
 
+def load_closed(path: Any) -> tuple[Online, dict[str, Any]]:
+    """The same, for a program whose rows have one width and whose classes are all known."""
+    online, extra = load_model(path)
+    if extra.get("open"):
+        raise SnapshotError(f"{path}: it takes columns or classes in its own way: use it in Python.")
+    return online, extra
+
+
 def _restored(content: dict[str, Any]) -> tuple[Online, dict[str, Any]]:
     learner, task = _made(content), content["task"]
     if task not in TASKS or content["setting"]["dtype"] not in DTYPES:

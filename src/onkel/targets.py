@@ -25,17 +25,43 @@ def encode(labels: Labels, classes: Labels) -> NDArray[np.float64]:
     >>> encode(np.array(["b", "a"]), np.array(["a", "b"])).tolist()
     [1.0, -1.0]
     """
+    places = numbered(labels, classes)
+    targets: NDArray[np.float64] = places.astype(np.float64)
+    return 2.0 * targets - 1.0 if outputs(classes) == 1 else targets
+
+
+def numbered(labels: Labels, classes: Labels) -> NDArray[np.int64]:
+    """The places of labels among the sorted classes; a label that is not there is an error."""
     labels = np.asarray(labels)
-    if (classes.dtype.kind in TEXT) == (labels.dtype.kind in TEXT):
-        places = np.searchsorted(classes, labels)
-        known = classes[np.minimum(places, len(classes) - 1)] == labels
-    else:  # text is never a number
-        places, known = np.zeros(len(labels), np.int64), np.zeros(len(labels), bool)
+    places, known = sought(labels, classes)
     if not np.all(known):
         stranger = labels[~known].tolist()[0]
         raise ValueError(f"The label {stranger!r} is not among the classes {_listed(classes)}.")
-    targets: NDArray[np.float64] = places.astype(np.float64)
-    return 2.0 * targets - 1.0 if outputs(classes) == 1 else targets
+    return places
+
+
+def sought(labels: Labels, classes: Labels) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where labels would stand among the sorted classes, and whether they do."""
+    if len(classes) == 0 or (classes.dtype.kind in TEXT) != (labels.dtype.kind in TEXT):  # text is never a number
+        return np.zeros(len(labels), np.int64), np.zeros(len(labels), bool)
+    places = np.searchsorted(classes, labels)
+    return places, classes[np.minimum(places, len(classes) - 1)] == labels
+
+
+def newcomers(labels: Labels, classes: Labels) -> list[int]:
+    """The rows whose labels are not among the sorted classes, the first of each label.
+
+    >>> newcomers(np.array(["b", "c", "a", "c"]), np.array(["b"]))
+    [1, 2]
+    """
+    _, known = sought(labels, classes)
+    if np.all(known):
+        return []
+    if len(classes) and (classes.dtype.kind in TEXT) != (labels.dtype.kind in TEXT):
+        numbered(labels, classes)  # which says what is wrong
+    rows = np.flatnonzero(~known)
+    _, firsts = np.unique(labels[rows], return_index=True)
+    return sorted(rows[firsts].tolist())
 
 
 def decide(scores: NDArray[np.float64], tie: int = 1) -> NDArray[np.int64]:

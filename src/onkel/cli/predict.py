@@ -14,7 +14,7 @@ from onkel.cli.options import add_command, add_json, add_reading, count
 from onkel.cli.writing import JsonList, WholeFile, check_json, check_target
 from onkel.intervals import COVERAGE, Errors, intervals
 from onkel.online import Online
-from onkel.stored import load_model
+from onkel.stored import load_closed
 from onkel.streams import take
 from onkel.targets import decide
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
     if options.to:
         check_target(options.to)
     check_json(options.json)
-    online, extra = load_model(options.model)
+    online, extra = load_closed(options.model)
     if online.task == "regression" and options.output == "probabilities":
         raise ValueError(f"{options.model} is a regression: it has no probabilities.")
     if options.output == "intervals" and not isinstance(extra.get("errors"), Errors):

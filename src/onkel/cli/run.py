@@ -24,7 +24,7 @@ from onkel.cli.under_way import UnderWay
 from onkel.cli.writing import WholeFile, check_json, check_target, finite, growing
 from onkel.online import Online
 from onkel.recipes import RECIPES, Learner, make_learner
-from onkel.stored import load_model, save_model
+from onkel.stored import load_closed, save_model
 
 EXAMPLES = """examples:
   onkel run                                        the built-in drifting stream of 200,000 rows
@@ -100,7 +100,7 @@ def _resumed(options: argparse.Namespace) -> tuple[Online | None, dict[str, Any]
     if any(given.values()):
         named = ", ".join(name for name, value in given.items() if value)
         raise ValueError(f"--resume brings its own learner and task: leave out {named}.")
-    return load_model(options.resume)
+    return load_closed(options.resume)
 
 
 def _scores_file(options: argparse.Namespace, going_on: bool, size: int | None) -> Any:

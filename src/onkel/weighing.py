@@ -1,0 +1,36 @@
+"""Weights of classes: those that were given, or such that rare classes count as much as frequent ones, row by row."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onkel.recipes.common import is_number
+
+HEAVIEST = 100.0
+Numbers = NDArray[np.float64]
+
+
+def balanced(counts: Numbers, classes: Any) -> tuple[Numbers, Numbers]:
+    """The weights of rows of these classes, numbered from 0, and the counts of all classes after them.
+
+    rows so far / (classes so far * rows of its class so far), the row itself counted in. The first rows of a class say
+    little about how rare it is: a weight is at most one more than the number of rows of its class, and at most 100.
+
+    >>> balanced(np.zeros(2), np.array([0, 0, 0, 1]))[0].round(2).tolist()
+    [1.0, 1.0, 1.0, 2.0]
+    """
+    numbers = np.asarray(classes, np.int64)
+    here = np.zeros((len(numbers), len(counts)))
+    here[np.arange(len(numbers)), numbers] = 1.0
+    seen = counts + np.cumsum(here, axis=0)  # whole numbers: no bit depends on how the stream is cut
+    own = seen[np.arange(len(numbers)), numbers]
+    weights = seen.sum(axis=1) / ((seen > 0.0).sum(axis=1) * own)
+    return np.minimum(np.minimum(weights, own + 1.0), HEAVIEST), seen[-1] if len(seen) else counts
+
+
+def given(weights: Any, labels: list[Any]) -> Numbers:
+    """The weights of classes from a dict by label; 1 for those that are not in it."""
+    if not (isinstance(weights, dict) and all(is_number(weight) and weight >= 0.0 for weight in weights.values())):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict of weights >= 0 by label, not {weights!r}.")
+    return np.array([float(weights.get(label, 1.0)) for label in labels])

@@ -1,0 +1,360 @@
+"""Classes and columns that come new, missing numbers, weights of classes: what goes beyond scikit-learn's rules."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+
+from onkel import KernelClassifier, KernelRegressor, auto, bpa_p, fogd, ogd, one_vs_rest
+from onkel.cli.main import main
+from onkel.snapshot import same
+from onkel.weighing import HEAVIEST
+from tests.sklearn_api.common import N_ROWS, TARGETS, X, assert_same_model, thirds, wave
+
+FOGD = fogd(gamma=0.5, n_frequencies=50)
+LEARNERS = [FOGD, ogd(gamma=0.5), ogd(), auto(n_frequencies=6), one_vs_rest(bpa_p(gamma=0.5, budget=20))]
+each_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+each_cut = pytest.mark.parametrize("cut", [1, 7, 50])
+
+Y = np.array(["low", "middle", "high"])[thirds(X)]
+LATE = Y.copy()
+LATE[:40][LATE[:40] == "high"] = "low"  # "high" comes at row 40 at the earliest
+GAPS = np.where(np.random.default_rng(3).random(X.shape) < 0.2, np.nan, X)
+MISSING = ("zero", "mean")
+
+
+def in_pieces(model, rows, labels, cut, how="progress"):
+    """What was predicted for each row before it was learned, in blocks of `cut` rows."""
+    starts = range(0, len(labels), cut)
+    return np.concatenate([getattr(model, how)(rows[i : i + cut], labels[i : i + cut]) for i in starts])
+
+
+# ---- classes ----
+
+
+@each_learner
+def test_classes_come_in_any_row_and_stand_sorted(learner):
+    model = KernelClassifier(learner, classes="grow")
+    model.partial_fit(X[:40], LATE[:40])
+    assert model.classes_.tolist() == ["low", "middle"]
+    model.partial_fit(X[40:], LATE[40:])
+    assert model.classes_.tolist() == ["high", "low", "middle"]
+    assert model.predict_proba(X).shape == (N_ROWS, 3)
+    assert np.array_equal(model.predict(X), model.classes_[model.predict_proba(X).argmax(axis=1)])
+    assert np.array_equal(model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)])
+    assert [model.predict_one(x) for x in X] == model.predict(X).tolist()
+    assert np.allclose([model.predict_proba_one(x) for x in X[:20]], model.predict_proba(X[:20]))
+
+
+@each_cut
+@each_learner
+def test_a_class_comes_at_its_row_however_the_stream_is_cut(learner, cut):
+    whole, pieces = (KernelClassifier(learner, classes="grow") for _ in range(2))
+    expected = whole.progress(X, LATE)
+    assert in_pieces(pieces, X, LATE, cut).tolist() == expected.tolist()
+    assert_same_model(pieces, whole)
+
+
+@each_learner
+def test_rows_one_by_one_are_a_block(learner):
+    whole = KernelClassifier(learner, classes="grow").partial_fit(X, LATE)
+    singly = KernelClassifier(learner, classes="grow").partial_fit(X[:1], LATE[:1])
+    for x, label in zip(X[1:], LATE[1:], strict=True):
+        singly.learn_one(x, label)
+    assert_same_model(singly, whole)
+
+
+@each_learner
+def test_the_answer_to_a_row_of_a_new_class_is_a_class_known_before(learner):
+    model = KernelClassifier(learner, classes="grow")
+    for i in range(N_ROWS):
+        expected = LATE[i] if i == 0 else model.predict(X[i : i + 1])[0]
+        assert model.progress(X[i : i + 1], LATE[i : i + 1])[0] == expected
+    assert set(model.classes_) == set(LATE)
+
+
+def test_classes_that_were_announced_are_known_from_the_start():
+    model = KernelClassifier(FOGD, classes="grow").partial_fit(X[:1], ["low"], classes=["low", "high"])
+    assert model.classes_.tolist() == ["high", "low"]
+    model.partial_fit(X[:1], ["middle"], classes=["none", "low"])
+    assert model.classes_.tolist() == ["high", "low", "middle", "none"]
+
+
+def test_two_classes_that_grew_have_one_score_as_two_classes_have():
+    model = KernelClassifier(FOGD, classes="grow").partial_fit(X[:40], LATE[:40])
+    scores = model.decision_function(X)
+    assert scores.shape == (N_ROWS,)
+    assert np.array_equal(model.predict(X), np.where(scores > 0.0, "middle", "low"))
+
+
+def test_a_single_class_is_the_answer_until_another_one_comes():
+    model = KernelClassifier(FOGD, classes="grow").partial_fit(X, np.full(N_ROWS, 7))
+    assert model.predict(X[:2]).tolist() == [7, 7]
+    assert model.predict_one(X[0]) == 7
+    assert model.predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
+    assert model.progress(X[:1], [3]).tolist() == [7]
+
+
+def test_fit_learns_what_pieces_learn_and_forgets_classes():
+    model = KernelClassifier(FOGD, classes="grow").fit(X, LATE)
+    assert_same_model(clone(model).partial_fit(X, LATE), model)
+    assert model.fit(X, np.arange(N_ROWS) % 2).classes_.tolist() == [0, 1]
+
+
+def test_a_recipe_of_two_classes_is_refused():
+    sentence = r"^classes='grow' needs a learner of several classes: one_vs_rest\(bpa_p\(\)\) is one\.$"
+    with pytest.raises(ValueError, match=sentence):
+        KernelClassifier(bpa_p(), classes="grow").fit(X, LATE)
+
+
+@pytest.mark.parametrize("strange", [[3], [np.nan], [0.5]])
+def test_a_label_that_is_no_class_of_the_kind_known_is_refused(strange):
+    model = KernelClassifier(FOGD, classes="grow").partial_fit(X, LATE if strange == [3] else thirds(X))
+    before = copy.deepcopy(model.online_.model)
+    with pytest.raises(ValueError, match=r"is not among the classes|NaN|Unknown label type"):
+        model.partial_fit(X[:1], strange)
+    assert same(before, model.online_.model)
+
+
+@pytest.mark.parametrize("name", ["classes", "features"])
+def test_an_unknown_word_is_refused(name):
+    with pytest.raises(ValueError, match=rf"^{name} must be one of grow, not 'shrink'\.$"):
+        KernelClassifier(FOGD, **{name: "shrink"}).fit(X, Y)
+
+
+# ---- columns ----
+
+
+@pytest.mark.parametrize("learner", LEARNERS[:4], ids=repr)
+def test_wider_rows_widen_the_model_and_narrower_ones_are_filled_with_zeros(learner):
+    model = KernelRegressor(learner, features="grow").partial_fit(X[:80, :2], wave(X)[:80])
+    known = model.predict(X[:, :2])
+    model.partial_fit(X[80:], wave(X)[80:])
+    assert model.n_features_in_ == 3
+    filled = np.column_stack([X[:, :2], np.zeros(N_ROWS)])
+    assert np.array_equal(model.predict(X[:, :2]), model.predict(filled))
+    assert np.array_equal(model.predict(csr_matrix(X[:, :2])), model.predict(csr_matrix(filled)))
+    assert not np.array_equal(model.predict(X[:, :2]), known)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_matrix])
+def test_columns_beyond_those_learned_do_not_change_a_prediction(make):
+    model = KernelClassifier(FOGD, features="grow").fit(make(X[:, :2]), Y)
+    assert np.array_equal(model.predict(make(X)), model.predict(make(X[:, :2])))
+    assert model.n_features_in_ == 2
+
+
+def test_columns_are_found_by_name_in_any_order():
+    table = pd.DataFrame(X, columns=["weight", "age", "height"])
+    one = KernelClassifier(FOGD, features="grow").fit(table, Y)
+    other = KernelClassifier(FOGD, features="grow").fit(table[["height", "weight", "age"]], Y)
+    assert one.feature_names_in_.tolist() == ["age", "height", "weight"]
+    assert np.array_equal(one.predict(table), other.predict(table))
+    assert np.array_equal(one.predict(table.assign(new=1.0)), one.predict(table))
+    assert np.array_equal(one.predict(table.drop(columns="age")), one.predict(table.assign(age=0.0)))
+    one.partial_fit(table.assign(beauty=1.0), Y)
+    assert one.feature_names_in_.tolist() == ["age", "height", "weight", "beauty"]
+
+
+def test_dicts_are_rows_of_a_table():
+    table = pd.DataFrame(X, columns=["b", "a", "c"])
+    dicts = table.to_dict("records")
+    whole = KernelClassifier(FOGD, features="grow", classes="grow").partial_fit(table, LATE)
+    singly = KernelClassifier(FOGD, features="grow", classes="grow")
+    for x, label in zip(dicts, LATE, strict=True):
+        singly.learn_one(dict(reversed(x.items())), label)
+    assert same(singly.online_.model, whole.online_.model)
+    assert [singly.predict_one(x) for x in dicts] == whole.predict(table).tolist()
+    singly.learn_one({"new": 1.0, "a": 2.0}, "low")
+    whole.partial_fit(pd.DataFrame({"a": [2.0], "new": [1.0]}), ["low"])
+    assert same(singly.online_.model, whole.online_.model)
+
+
+def test_dicts_need_the_names_of_a_model_whose_columns_are_fixed():
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = KernelRegressor(FOGD).fit(table, wave(X))
+    for x, row in zip(X, table.to_dict("records"), strict=True):
+        assert model.predict_one(row) == model.predict_one(x)
+    with pytest.raises(ValueError, match=r"^The feature 'd' is not known; features='grow' takes new ones\.$"):
+        model.predict_one({"a": 1.0, "b": 1.0, "d": 1.0})
+    with pytest.raises(
+        ValueError, match=r"^The feature 'c' is missing; missing='zero' or 'mean' says what it is then\.$"
+    ):
+        model.learn_one({"a": 1.0, "b": 1.0}, 1.0)
+    with pytest.raises(ValueError, match=r"^A row as a dict needs names of columns: learn rows with names first\.$"):
+        KernelRegressor(FOGD).fit(X, wave(X)).learn_one({"a": 1.0}, 1.0)
+
+
+def test_rows_with_names_and_without_are_not_mixed():
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"^The columns of the first rows had names, unlike these\.$"):
+        KernelClassifier(FOGD, features="grow").fit(table, Y).partial_fit(X, Y)
+    with pytest.raises(ValueError, match=r"^The columns of the first rows had no names, unlike these\.$"):
+        KernelClassifier(FOGD, features="grow").fit(X, Y).partial_fit(table, Y)
+
+
+# ---- missing numbers ----
+
+
+@pytest.mark.parametrize("Estimator", [KernelClassifier, KernelRegressor])
+def test_missing_numbers_are_refused_unless_they_stand_for_something(Estimator):
+    with pytest.raises(ValueError, match="NaN"):
+        Estimator(FOGD).fit(GAPS, TARGETS["binary"])
+    with pytest.raises(ValueError, match=r"^missing must be one of error, zero, mean, not 'most'\.$"):
+        Estimator(FOGD, missing="most").fit(X, TARGETS["binary"])
+    with pytest.raises(ValueError, match=r"infinity|infinite"):
+        Estimator(FOGD, missing="mean").fit(np.where(np.isnan(GAPS), np.inf, X), TARGETS["binary"])
+
+
+@pytest.mark.parametrize("missing", MISSING)
+@each_cut
+@each_learner
+def test_no_missing_number_gets_into_a_model_whatever_the_cut(learner, missing, cut):
+    whole, pieces = (KernelClassifier(learner, classes="grow", missing=missing) for _ in range(2))
+    expected = whole.progress(GAPS, Y)
+    assert in_pieces(pieces, GAPS, Y, cut).tolist() == expected.tolist()
+    assert same(pieces.online_.model, whole.online_.model)
+    assert np.isfinite(whole.predict_proba(GAPS)).all()
+    pickled = pickle.dumps(whole.online_.model)
+    assert np.isfinite(whole.predict_proba(X)).all()
+    assert pickle.dumps(whole.online_.model) == pickled
+
+
+def test_zero_and_mean_are_what_they_say():
+    zero = KernelRegressor(FOGD, missing="zero").partial_fit(GAPS, wave(X))
+    assert same(zero.online_.model, KernelRegressor(FOGD).partial_fit(np.nan_to_num(GAPS), wave(X)).online_.model)
+    mean = KernelRegressor(FOGD, missing="mean")
+    mean.partial_fit([[1.0, 5.0], [3.0, np.nan]], [0.0, 1.0])
+    plain = KernelRegressor(FOGD).partial_fit([[1.0, 5.0], [3.0, 5.0]], [0.0, 1.0])
+    assert same(mean.online_.model, plain.online_.model)
+    assert mean.predict([[np.nan, 1.0]]) == plain.predict([[2.0, 1.0]])
+    assert mean.predict_one([np.nan, 1.0]) == plain.predict_one([2.0, 1.0])
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_matrix])
+@pytest.mark.parametrize("missing", MISSING)
+def test_missing_numbers_of_compressed_rows_are_the_stored_ones(make, missing):
+    rows = np.array([[1.0, np.nan, 0.0], [3.0, 2.0, np.nan], [np.nan, 0.0, 1.0]])
+    model = KernelRegressor(FOGD, missing=missing).partial_fit(make(rows), [0.0, 1.0, 2.0])
+    filled = [[1.0, 0.0, 0.0], [3.0, 2.0, 0.0], [2.0 if missing == "mean" else 0.0, 0.0, 1.0]]
+    plain = KernelRegressor(FOGD).partial_fit(make(np.array(filled)), [0.0, 1.0, 2.0])
+    assert same(model.online_.model, plain.online_.model)
+
+
+def test_a_name_that_a_row_does_not_have_is_missing():
+    rows = [{"a": 1.0, "b": 4.0}, {"b": 2.0}, {"a": 3.0, "c": 1.0}]
+    model = KernelRegressor(FOGD, features="grow", missing="mean")
+    for x in rows:
+        model.learn_one(x, 1.0)
+    assert model.predict_one({"c": 1.0}) == model.predict_one({"a": 2.0, "b": 3.0, "c": 1.0})
+
+
+def test_refused_rows_leave_the_means_alone():
+    model = KernelClassifier(FOGD, missing="mean").partial_fit(GAPS, TARGETS["binary"], classes=[0, 1])
+    before = model.predict_proba(GAPS)
+    with pytest.raises(ValueError, match="is not among the classes"):
+        model.partial_fit(100.0 * X, np.full(N_ROWS, 7))
+    assert np.array_equal(model.predict_proba(GAPS), before)
+
+
+# ---- weights of classes ----
+
+
+def slow_weights(labels):
+    """Rows so far / (classes so far * rows of the class so far), within one more than these and the limit."""
+    seen = {}
+    for i, label in enumerate(labels):
+        seen[label] = seen.get(label, 0) + 1
+        yield min((i + 1) / (len(seen) * seen[label]), seen[label] + 1.0, HEAVIEST)
+
+
+@pytest.mark.parametrize("classes", [None, "grow"])
+@each_cut
+def test_balanced_weights_are_those_of_the_rows_so_far(classes, cut):
+    labels = np.where(np.arange(N_ROWS) % 9 == 8, "rare", np.where(np.arange(N_ROWS) > 100, "late", "often"))
+    first = {} if classes else {"classes": np.unique(labels)}
+    weighed = KernelClassifier(FOGD, classes=classes, class_weight="balanced")
+    for i in range(0, N_ROWS, cut):
+        weighed.partial_fit(X[i : i + cut], labels[i : i + cut], **(first if i == 0 else {}))
+    plain = KernelClassifier(FOGD, classes=classes)
+    plain.partial_fit(X, labels, sample_weight=np.array(list(slow_weights(labels))), **first)
+    assert_same_model(weighed, plain)
+
+
+def test_balanced_weights_hold_for_rows_one_by_one_and_multiply_those_of_rows():
+    y, own = TARGETS["binary"], np.linspace(0.5, 2.0, N_ROWS)
+    start = KernelClassifier(FOGD, class_weight="balanced").partial_fit(X[:1], y[:1], classes=[0, 1])
+    block = copy.deepcopy(start).partial_fit(X[1:], y[1:])
+    for x, label in zip(X[1:], y[1:], strict=True):
+        start.learn_one(x, label)
+    assert_same_model(start, block)
+    both = KernelClassifier(FOGD, class_weight="balanced").fit(X, y, own)
+    assert_same_model(both, KernelClassifier(FOGD).fit(X, y, own * np.array(list(slow_weights(y)))))
+
+
+def test_weights_of_a_dict_are_those_of_its_labels():
+    given = {"low": 3.0, "high": 0.5}
+    weights = np.array([given.get(label, 1.0) for label in LATE])
+    for classes in (None, "grow"):
+        model = KernelClassifier(FOGD, classes=classes, class_weight=given).fit(X, LATE)
+        assert_same_model(model, KernelClassifier(FOGD, classes=classes).fit(X, LATE, weights))
+
+
+def test_a_rare_class_is_found_more_often_with_balanced_weights():
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((3000, 2))
+    y = (rows[:, 0] + 0.7 * random.standard_normal(3000) > 2.2).astype(int)
+    found = [
+        KernelClassifier(auto(n_frequencies=6), class_weight=w).fit(rows, y).predict(rows) for w in (None, "balanced")
+    ]
+    assert found[1][y == 1].mean() > found[0][y == 1].mean() + 0.2
+
+
+@pytest.mark.parametrize("weight", ["even", {0: -1.0}, {0: "a"}, 3])
+def test_weights_that_are_none_are_refused(weight):
+    with pytest.raises(ValueError, match=r"^class_weight must be "):
+        KernelClassifier(FOGD, class_weight=weight).fit(X, TARGETS["binary"])
+
+
+# ---- copies and files ----
+
+OPEN = {"classes": "grow", "features": "grow", "missing": "mean", "class_weight": "balanced"}
+CHOICES = [
+    OPEN,
+    {"classes": "grow"},
+    {"features": "grow"},
+    {"missing": "mean"},
+    {"missing": "zero"},
+    {"class_weight": "balanced"},
+    {"class_weight": {"low": 2.0}},
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+@pytest.mark.parametrize("learner", [FOGD, auto(n_frequencies=6)], ids=repr)
+def test_copies_and_files_go_on_bit_by_bit(learner, choice, tmp_path):
+    rows = GAPS if "missing" in choice else X
+    table = pd.DataFrame(rows, columns=["a", "b", "c"])
+    first = {} if "classes" in choice else {"classes": np.unique(LATE)}
+    model = KernelClassifier(learner, **choice).partial_fit(table[:80], LATE[:80], **first)
+    model.save(tmp_path / "model")
+    copies = [KernelClassifier.load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
+    more = table.assign(d=1.0) if "features" in choice else table
+    expected = model.progress(more[80:], LATE[80:])
+    for copied in copies:
+        assert copied.get_params() == model.get_params()
+        assert copied.progress(more[80:], LATE[80:]).tolist() == expected.tolist()
+        assert same(copied.online_.model, model.online_.model)
+        assert np.array_equal(copied.predict_proba(more), model.predict_proba(more))
+
+
+def test_a_model_that_grows_is_not_for_the_command_line(tmp_path, capsys):
+    KernelClassifier(FOGD, classes="grow").fit(X, LATE).save(tmp_path / "model")
+    (tmp_path / "rows.csv").write_text("1,2,3,low\n")
+    for command in (["predict", str(tmp_path / "model")], ["run", "--resume", str(tmp_path / "model")]):
+        assert main([*command, str(tmp_path / "rows.csv")]) == 2
+        assert "it takes columns or classes in its own way: use it in Python." in capsys.readouterr().err
