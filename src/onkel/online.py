@@ -1,6 +1,7 @@
 """A learner at work: its model, and the calls that change it."""
 
 from collections.abc import Callable
+from threading import RLock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,6 +20,7 @@ from onkel.points import WIDE
 from onkel.randomness import derive, reservoir
 from onkel.rows import Block, Dense, is_sparse, join, pack, row_count, unpack
 from onkel.scaling import Standardised, as_it_stands, scaler, standardised
+from onkel.turns import in_turn
 from onkel.widths import Sample, awaited, has_rule, settle
 
 Scores = NDArray[np.float64]
@@ -135,6 +137,7 @@ class Online:
         self._raw_dtype = np.dtype(np.float64) if plan.standardise else setting.dtype
         self.model = self._fresh() if model is None else model
         self._bound = Bound(None)
+        self.turn = RLock()
 
     def _fresh(self) -> Any:
         kernel, build, standardise, *_ = self.learner.plan(self.task)
@@ -164,6 +167,7 @@ class Online:
         model = bare(self.model)
         return int(model.seen[0] if isinstance(model, Waiting) else model.clock[0])
 
+    @in_turn
     def learn(self, rows: Any, targets: Any, importance: Any = None) -> Scores:
         """Learn rows one after the other; returns the scores (n, K) that each had before it was learned."""
         block, targets, importance = self._pack(rows, targets, importance)
@@ -181,6 +185,7 @@ class Online:
             model, first = self._hold(model, block, first, targets, importance, scores)
         return driving.learn(model, block, first, targets, importance, scores) if first < len(scores) else model
 
+    @in_turn
     def score(self, rows: Any) -> Scores:
         """Scores (n, K); changes nothing."""
         block, model = self.seen(rows), bare(self.model)
@@ -190,6 +195,7 @@ class Online:
             driving.score(model, block, scores)
         return scores
 
+    @in_turn
     def spread(self, rows: Any) -> Scores:
         """How much the particles of a model disagree about each score (n, K): their standard deviation."""
         if not isinstance(bare(self.model), Particles):
@@ -209,22 +215,27 @@ class Online:
         )
 
     def learn_one(self, x: Any, y: float) -> Scores:
-        """Learn one row of numbers; returns its scores (K,) from before. The array is reused by the next call."""
-        if self._bound.model is not self.model or self._bound.learn is None:
-            bound = self._bind(len(x))
-            if bound.frame is None:
-                return self.learn(np.asarray(x)[None], np.array([y]))[0]
-            self._bound = bound._replace(learn=onerow.learning(self.model, bound.frame, self._replace_model))
-        return self._bound.learn(x, y)
+        """Learn one row of numbers; returns its scores (K,) from before."""
+        with self.turn:
+            bound = self._bound
+            if bound.learn is None or bound.model is not self.model:
+                bound = self._bind(len(x))
+                if bound.frame is None:
+                    return self.learn(np.asarray(x)[None], np.array([y]))[0]
+                bound = bound._replace(learn=onerow.learning(self.model, bound.frame, self._replace_model))
+                self._bound = bound
+            return bound.learn(x, y).copy()  # the frame is used again
 
     def score_one(self, x: Any) -> Scores:
-        """The scores (K,) of one row of numbers; changes nothing. The array is reused by the next call."""
-        if self._bound.model is not self.model or self._bound.score is None:
-            bound = self._bind(len(x))
-            if bound.frame is None:
-                return self.score(np.asarray(x)[None])[0]
-            self._bound = bound._replace(score=onerow.scoring(self.model, bound.frame))
-        return self._bound.score(x)
+        """The scores (K,) of one row of numbers; changes nothing."""
+        with self.turn:
+            bound = self._bound
+            if bound.score is None or bound.model is not self.model:
+                bound = self._bind(len(x))
+                if bound.frame is None:
+                    return self.score(np.asarray(x)[None])[0]
+                bound = self._bound = bound._replace(score=onerow.scoring(self.model, bound.frame))
+            return bound.score(x).copy()
 
     def _bind(self, width: int) -> Bound:
         """Arrays for rows one by one, where a single loop learns them."""
@@ -301,4 +312,9 @@ class Online:
         return model
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_bound": Bound(None)}  # bound machine code stays in its process
+        with self.turn:  # bound machine code and locks stay in their process
+            kept = {key: value for key, value in self.__dict__.items() if key != "turn"}
+            return {**kept, "_bound": Bound(None)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, turn=RLock())

@@ -23,6 +23,7 @@ from onkel.sklearn_maps import NUMBERS
 from onkel.sklearn_rows import RowTaker
 from onkel.snapshot import SnapshotError
 from onkel.stored import load_model, save_model
+from onkel.turns import in_turn
 
 
 class _KernelEstimator(RowTaker):
@@ -45,11 +46,13 @@ class _KernelEstimator(RowTaker):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, ensure_all_finite=self._finite, **rules)
         return self._first(X), y
 
+    @in_turn
     def save(self, path: Any) -> None:
         """Write the model to a file (a zip of arrays and a JSON header, no pickle)."""
         self._check_fitted()
         save_model(path, self.online_, self._content())
 
+    @in_turn
     def relevance(self) -> dict[str, float]:
         """The learned width of each feature by its name, for learners that learn widths; 0: it does not matter."""
         self._check_fitted()
@@ -59,6 +62,7 @@ class _KernelEstimator(RowTaker):
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         return dict(zip(map(str, names), found.tolist(), strict=True))
 
+    @in_turn
     def predict_spread(self, X: Any) -> NDArray[np.float64]:
         """How much the particles of a learner such as `bkm` disagree about the score of each row: (n,) or (n, classes).
 
@@ -157,6 +161,7 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
         tags.classifier_tags.multi_class = not isinstance(self.learner, Learner) or "multiclass" in self.learner.tasks
         return tags
 
+    @in_turn
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, `epochs` times."""
         X, y = self._pair(X, y)
@@ -166,11 +171,13 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
             self._learn(X, y, self._weights(sample_weight, X))
         return self
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows, one after the other. The first call needs all classes that will come, unless they grow."""
         self._step(X, y, classes, sample_weight)
         return self
 
+    @in_turn
     def progress(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NDArray[Any]:
         """Learn these rows; returns the label predicted for each row before it was learned."""
         return self._step(X, y, classes, sample_weight)
@@ -190,6 +197,7 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
         labels = check_array(y, ensure_2d=False, dtype=None) if not isinstance(y, np.ndarray) else y
         return self._learn(X, labels, self._weights(sample_weight, X))
 
+    @in_turn
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Learn one row, numbers or a dict by name, without scikit-learn's validation; returns its scores from before.
 
@@ -197,11 +205,13 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
         """
         return self._learn_one(x, y)
 
+    @in_turn
     def predict_one(self, x: Any) -> Any:
         """The most likely label of one row, a sequence or a dict by name, without scikit-learn's validation."""
         labels, scores = (self._singly or self._one_by_one()).labels, self._score_one(x)
         return labels[scores.argmax() if len(scores) > 1 else int(scores[0] > 0.0)]
 
+    @in_turn
     def predict_proba_one(self, x: Any) -> NDArray[np.float64]:
         """The probabilities (classes,) of one row, without scikit-learn's validation."""
         self._check_fitted()
@@ -216,6 +226,7 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
     def __getstate__(self) -> Any:
         return {**super().__getstate__(), "_singly": None}  # bound machine code stays in its process
 
+    @in_turn
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: (n,) for two classes, positive for the second; (n, classes) for more."""
         X = self._seen(X)
@@ -224,11 +235,13 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
             return scores[:, 1] - scores[:, 0]
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @in_turn
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely label of each row."""
         X = self._seen(X)
         return self._labels(self._ordered(self.online_.score(X)))
 
+    @in_turn
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities (n, classes): sigmoid or softmax of the scores, made as sure as the answers are right.
 
@@ -283,6 +296,7 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         tags.regressor_tags.poor_score = True  # one pass with the papers' steps, which expect targets in [0, 1]
         return tags
 
+    @in_turn
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, `epochs` times."""
         X, y = self._pair(X, y, y_numeric=True)
@@ -293,11 +307,13 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
             self.online_.learn(self._filled(X, learns=True), y, weights)
         return self
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows, one after the other."""
         self.progress(X, y, sample_weight)
         return self
 
+    @in_turn
     def progress(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
         """Learn these rows; returns the prediction for each row before it was learned."""
         first = not hasattr(self, "online_")
@@ -316,6 +332,7 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         follow(self.errors_, targets, scores, COVERAGE, np.empty((len(targets), 2)))
         return scores
 
+    @in_turn
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Learn one row, numbers or a dict by name, without scikit-learn's validation; returns its scores from before.
 
@@ -333,6 +350,7 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         self._note(float(y), scores)
         return scores
 
+    @in_turn
     def predict_one(self, x: Any) -> float:
         """The prediction for one row, a sequence or a dict by name, without scikit-learn's validation."""
         if not hasattr(self, "online_"):
@@ -341,11 +359,13 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
             x = self._filled_row(self._row(x, learns=False), learns=False)
         return float(self.online_.score_one(x)[0])
 
+    @in_turn
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The prediction for each row."""
         X = self._seen(X)
         return self.online_.score(X)[:, 0]
 
+    @in_turn
     def predict_interval(self, X: Any, coverage: float = COVERAGE) -> NDArray[np.float64]:
         """Lower and upper ends (n, 2) of intervals that hold so large a share of the rows to come.
 

@@ -36,7 +36,9 @@ class RowTaker(BaseEstimator):
         learner = self._planned()
         missing = "mean" if self.missing == "mean" and learner.plan(task).standardise else "error"
         seed = seed_of(self.random_state)
+        before = self.__dict__.get("online_")
         self.online_ = learner.start(self.n_features_in_, task, n_outputs, self.dtype, seed, missing)
+        self.online_.turn = self.online_.turn if before is None else before.turn
 
     def _planned(self) -> Learner:
         learner = auto() if self.learner is None else self.learner
