@@ -120,10 +120,21 @@ def lines(name: str, dataset: str, task: Task, runs: int, watch: Watch) -> Itera
         ours = spread([experiment.metric.figure(error) for error, _ in found.runs])
         searching = found.searching if experiment.search_is_timed else 0.0
         seconds = searching + float(np.mean([time for _, time in found.runs]))
-        fewer = f"{found.rows:,} rows here, {source.rows:,} there" if found.rows < source.rows else ""
-        note = "; ".join(reason for reason in (note, fewer) if reason)
+        note = "; ".join(reason for reason in (note, fewer(found.rows, source.rows, not note)) if reason)
         done = len(found.runs), found.rows, ours
         yield Line(dataset, algorithm, made.recipe, found.given, *done, cell, seconds, note)
+
+
+def fewer(here: int, there: int, alone: bool) -> str:
+    """What is said of rows that are missing; alone, it is a reason only where most of them are.
+
+    >>> fewer(900, 1000, True)
+    'unexplained: 900 rows here, 1,000 there'
+    """
+    if here >= there:
+        return ""
+    doubt = "unexplained: " if alone and 2 * here > there else ""
+    return f"{doubt}{here:,} rows here, {there:,} there"
 
 
 def letters_of(experiment: Described, source: Source, task: Task) -> dict[str, Any]:
