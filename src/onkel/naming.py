@@ -22,8 +22,8 @@ class Columns:
     ``missing="mean"``. Means are those of the rows before.
 
     >>> columns = Columns(grows=True, names=())
-    >>> columns.take_in({"b": 1.0, "a": 2.0})
-    >>> columns.take_in({"c": 3.0})
+    >>> columns.take_in({"b": 1.0, "a": 2.0}), columns.take_in({"a": 2.0}), columns.take_in({"c": 3.0})
+    (True, False, True)
     >>> columns.row({"c": 3.0, "a": 2.0}).tolist()
     [2.0, 0.0, 3.0]
     """
@@ -47,8 +47,9 @@ class Columns:
         """What a name that a row does not have stands for."""
         return np.nan if self.missing == "mean" else 0.0
 
-    def take_in(self, names: Iterable[Any] | None, width: int = 0) -> None:
-        """Make room for these names, or for rows of that width."""
+    def take_in(self, names: Iterable[Any] | None, width: int = 0) -> bool:
+        """Make room for these names, or for rows of that width; whether any is new."""
+        new: list[Any] = []
         if names is not None and self.places is not None:
             new = sorted((name for name in names if name not in self.places), key=repr)
             self.places.update({name: j for j, name in enumerate(new, start=len(self.places))})
@@ -56,6 +57,7 @@ class Columns:
         more, self.width = max(0, width - self.width), max(width, self.width)
         if self.means is not None and more:
             self.means.sums, self.means.counts = (np.pad(a, (0, more)) for a in (self.means.sums, self.means.counts))
+        return bool(new or more)
 
     def laid_out(self, rows: Any, names: Any) -> Any:
         """Rows of an array, or of a SciPy matrix, in these columns; those that are not among them are left out."""
@@ -70,15 +72,19 @@ class Columns:
         out[:, [j for _, j in known]] = rows[:, [i for i, _ in known]]
         return out
 
+    def picked(self, x: Mapping[Any, Any]) -> Any:
+        """The numbers of a row that has exactly the names of the columns, in their order; None of any other row."""
+        if len(x) == self.width:
+            try:
+                return self._pick(x)
+            except KeyError:
+                pass  # as many names, but others
+        return None
+
     def row(self, x: Any) -> Any:
         """The numbers of one row in the order of the columns: of a dict by name, else as they stand."""
         if isinstance(x, Mapping):
-            if len(x) == self.width:
-                try:
-                    return self._pick(x)
-                except KeyError:
-                    pass  # as many names, but others
-            return self._by_name(x)
+            return self._by_name(x) if (found := self.picked(x)) is None else found
         if self.grows and len(x) != self.width:
             return resized(np.asarray(x)[None], self.width, self.absent)[0]
         return x

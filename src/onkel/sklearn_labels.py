@@ -133,16 +133,18 @@ class LabelTaker(RowTaker):
 
     def _learn_one(self, x: Any, y: Any) -> Scores:
         """Learn one row; returns its scores from before."""
-        if self._growing and self._open and not hasattr(self, "online_"):
+        if self._singly is None and not hasattr(self, "online_") and self._growing and self._open:
             self._begin_with(x)
             self._start(np.array([]))
         singly = self._singly or self._one_by_one()
-        x = self._row(x, learns=True)
+        if self._columns is not None or type(x) is dict:
+            x = self._row(x, learns=True)
         try:
             target = singly.targets[y]
         except (KeyError, TypeError):
             return self._learn_stranger(x, np.asarray([y]))
-        x = self._filled_row(x, learns=True)
+        if self.missing != "error":
+            x = self._filled_row(x, learns=True)
         if self.class_weight is not None:
             number = int(target > 0.0) if self.online_.task == "binary" else int(target)
             return self._learn_known(np.asarray(x)[None], np.array([number]), None)[0]
