@@ -52,6 +52,8 @@ class Columns:
         new: list[Any] = []
         if names is not None and self.places is not None:
             new = sorted((name for name in names if name not in self.places), key=repr)
+            if len(set(new)) < len(new):
+                raise ValueError("Two columns have the same name.")
             self.places.update({name: j for j, name in enumerate(new, start=len(self.places))})
             width, self._pick = len(self.places), picking(self.places) if new else self._pick
         more, self.width = max(0, width - self.width), max(width, self.width)

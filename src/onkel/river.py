@@ -27,7 +27,7 @@ class _River(base.Estimator):
 
     @property
     def _planned(self) -> Learner:
-        return auto() if self.learner is None else self.learner
+        return sklearn_api.KernelRegressor(self.learner)._planned()
 
     def _more_tags(self) -> set[str]:
         kernel = self._planned.get_params().get("kernel")

@@ -63,6 +63,8 @@ class LabelTaker(RowTaker):
 
     def _admit(self, labels: NDArray[Any]) -> None:
         """Take in classes that come new."""
+        if not newcomers(labels, self.classes_):
+            return
         known, order = self.classes_, cast(Any, self._order)
         classes = np.union1d(known, labels) if len(known) else np.unique(labels)
         new = ~np.isin(classes, known)
@@ -94,7 +96,7 @@ class LabelTaker(RowTaker):
         if newcomers(y[:1], self.classes_):
             known = len(self.classes_) > 0
             before = self._labels(self._ordered(self.online_.score(X[:1]))) if known else y[:1]
-            self._admit(y[:1])
+        self._admit(y[:1])
         numbers = cast(Any, self._order)[numbered(y, self.classes_)]
         scores = self._learn_known(X, numbers, weights, len(before))
         return np.concatenate([before, self._labels(scores[len(before) :])])
