@@ -1,6 +1,7 @@
 """The columns of a stream: their names, those that come new, and what stands in for missing numbers."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -125,10 +126,11 @@ def picking(places: dict[Any, int] | None) -> Callable[[Mapping[Any, Any]], Any]
     """A function that gives the numbers of a row with exactly these names, in their order."""
     if places is None or len(places) == 0:
         return itemgetter(object())  # which no row has
-    if len(places) == 1:
-        (name,) = places
-        return lambda x: (x[name],)
-    return itemgetter(*places)
+    return itemgetter(*places) if len(places) > 1 else partial(_single, *places)
+
+
+def _single(name: Any, x: Mapping[Any, Any]) -> Any:
+    return (x[name],)
 
 
 def resized(rows: Any, width: int, absent: float) -> Any:

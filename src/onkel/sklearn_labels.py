@@ -200,6 +200,7 @@ class LabelTaker(RowTaker):
         self._counts = opened.get("counts", np.zeros(width))
         n_outputs = width if self._growing else outputs(classes)
         numbers = np.arange(len(classes)) if self._order is None else np.sort(self._order)
-        known = len(classes) > 0 and numbers.tolist() == list(range(len(classes)))
+        known = len(classes) > 0 and numbers.dtype == np.int64 and numbers.tolist() == list(range(len(classes)))
         fits = self._growing == (self._order is not None) and self._counts.shape == (width,)
+        self._weighed(np.zeros(0, np.int64), None)  # refuses weights that are none
         return known and fits and n_outputs == self.online_.setting.n_outputs

@@ -148,7 +148,7 @@ class RowTaker(BaseEstimator):
         means = None if self._columns is None else self._columns.means
         if means is None or kept is None:
             return means is None and kept is None
-        fits = all(isinstance(part, np.ndarray) and part.shape == means.sums.shape for part in kept)
+        fits = all(part.dtype == np.float64 and part.shape == means.sums.shape for part in kept)
         means.sums, means.counts = kept
         return fits
 
