@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.fogd import GAMMA, data
 from onkel import KernelClassifier
-from onkel.recipes import fogd
+from onkel.recipes import Learner, fogd
 
 
 def main(quick: bool = False) -> None:
@@ -18,6 +18,9 @@ def main(quick: bool = False) -> None:
     online = fogd(n_frequencies=D, gamma=GAMMA).start(X.shape[1])
     model = KernelClassifier(fogd(n_frequencies=D, gamma=GAMMA)).partial_fit(X, y, classes=np.array([-1.0, 1.0]))
     rows, labels = list(X), y.tolist()
+    names = [f"feature {j}" for j in range(X.shape[1])]
+    dicts = [dict(zip(names, x, strict=True)) for x in X.tolist()]
+    named = KernelClassifier(fogd(n_frequencies=D, gamma=GAMMA), classes="grow", features="grow")
 
     def each(act: Callable[..., object], *columns: Any) -> Callable[[], None]:
         def run() -> None:
@@ -31,6 +34,9 @@ def main(quick: bool = False) -> None:
         "score_one of an online model": each(online.score_one, rows),
         "learn_one of a classifier": each(model.learn_one, rows, labels),
         "predict_one of a classifier": each(model.predict_one, rows),
+        "learn_one of a classifier, dicts": each(named.learn_one, dicts, labels),
+        "predict_one of a classifier, dicts": each(named.predict_one, dicts),
+        **of_river(fogd(n_frequencies=D, gamma=GAMMA), each, dicts, labels),
         "partial_fit, one row": each(model.partial_fit, X[:, None], y[:, None]),
         "predict, one row": each(model.predict, X[:, None]),
         "learn, one block": lambda: online.learn(X, y),
@@ -38,3 +44,16 @@ def main(quick: bool = False) -> None:
     time = interleaved(contestants, 5 if quick else 15)
     lines = [[name, f"{time[name] / n * 1e6:.2f}"] for name in contestants]
     table("One row at a time, fogd, d = 22, D = 100, float32", ["", "microseconds per row"], lines)
+
+
+def of_river(learner: Learner, each: Callable[..., Any], dicts: Any, labels: Any) -> dict[str, Callable[[], None]]:
+    """The same through the river face, where river is installed."""
+    try:
+        from onkel import river
+    except ImportError:
+        return {}
+    model = river.KernelClassifier(learner)
+    return {
+        "learn_one of the river face": each(model.learn_one, dicts, labels),
+        "predict_one of the river face": each(model.predict_one, dicts),
+    }

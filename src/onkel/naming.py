@@ -1,6 +1,7 @@
 """The columns of a stream: their names, those that come new, and what stands in for missing numbers."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -22,8 +23,8 @@ class Columns:
     ``missing="mean"``. Means are those of the rows before.
 
     >>> columns = Columns(grows=True, names=())
-    >>> columns.take_in({"b": 1.0, "a": 2.0})
-    >>> columns.take_in({"c": 3.0})
+    >>> columns.take_in({"b": 1.0, "a": 2.0}), columns.take_in({"a": 2.0}), columns.take_in({"c": 3.0})
+    (True, False, True)
     >>> columns.row({"c": 3.0, "a": 2.0}).tolist()
     [2.0, 0.0, 3.0]
     """
@@ -47,15 +48,19 @@ class Columns:
         """What a name that a row does not have stands for."""
         return np.nan if self.missing == "mean" else 0.0
 
-    def take_in(self, names: Iterable[Any] | None, width: int = 0) -> None:
-        """Make room for these names, or for rows of that width."""
+    def take_in(self, names: Iterable[Any] | None, width: int = 0) -> bool:
+        """Make room for these names, or for rows of that width; whether any is new."""
+        new: list[Any] = []
         if names is not None and self.places is not None:
             new = sorted((name for name in names if name not in self.places), key=repr)
+            if len(set(new)) < len(new):
+                raise ValueError("Two columns have the same name.")
             self.places.update({name: j for j, name in enumerate(new, start=len(self.places))})
             width, self._pick = len(self.places), picking(self.places) if new else self._pick
         more, self.width = max(0, width - self.width), max(width, self.width)
         if self.means is not None and more:
             self.means.sums, self.means.counts = (np.pad(a, (0, more)) for a in (self.means.sums, self.means.counts))
+        return bool(new or more)
 
     def laid_out(self, rows: Any, names: Any) -> Any:
         """Rows of an array, or of a SciPy matrix, in these columns; those that are not among them are left out."""
@@ -70,15 +75,19 @@ class Columns:
         out[:, [j for _, j in known]] = rows[:, [i for i, _ in known]]
         return out
 
+    def picked(self, x: Mapping[Any, Any]) -> Any:
+        """The numbers of a row that has exactly the names of the columns, in their order; None of any other row."""
+        if len(x) == self.width:
+            try:
+                return self._pick(x)
+            except KeyError:
+                pass  # as many names, but others
+        return None
+
     def row(self, x: Any) -> Any:
         """The numbers of one row in the order of the columns: of a dict by name, else as they stand."""
         if isinstance(x, Mapping):
-            if len(x) == self.width:
-                try:
-                    return self._pick(x)
-                except KeyError:
-                    pass  # as many names, but others
-            return self._by_name(x)
+            return self._by_name(x) if (found := self.picked(x)) is None else found
         if self.grows and len(x) != self.width:
             return resized(np.asarray(x)[None], self.width, self.absent)[0]
         return x
@@ -117,10 +126,11 @@ def picking(places: dict[Any, int] | None) -> Callable[[Mapping[Any, Any]], Any]
     """A function that gives the numbers of a row with exactly these names, in their order."""
     if places is None or len(places) == 0:
         return itemgetter(object())  # which no row has
-    if len(places) == 1:
-        (name,) = places
-        return lambda x: (x[name],)
-    return itemgetter(*places)
+    return itemgetter(*places) if len(places) > 1 else partial(_single, *places)
+
+
+def _single(name: Any, x: Mapping[Any, Any]) -> Any:
+    return (x[name],)
 
 
 def resized(rows: Any, width: int, absent: float) -> Any:

@@ -63,6 +63,8 @@ class LabelTaker(RowTaker):
 
     def _admit(self, labels: NDArray[Any]) -> None:
         """Take in classes that come new."""
+        if not newcomers(labels, self.classes_):
+            return
         known, order = self.classes_, cast(Any, self._order)
         classes = np.union1d(known, labels) if len(known) else np.unique(labels)
         new = ~np.isin(classes, known)
@@ -94,7 +96,7 @@ class LabelTaker(RowTaker):
         if newcomers(y[:1], self.classes_):
             known = len(self.classes_) > 0
             before = self._labels(self._ordered(self.online_.score(X[:1]))) if known else y[:1]
-            self._admit(y[:1])
+        self._admit(y[:1])
         numbers = cast(Any, self._order)[numbered(y, self.classes_)]
         scores = self._learn_known(X, numbers, weights, len(before))
         return np.concatenate([before, self._labels(scores[len(before) :])])
@@ -133,16 +135,18 @@ class LabelTaker(RowTaker):
 
     def _learn_one(self, x: Any, y: Any) -> Scores:
         """Learn one row; returns its scores from before."""
-        if self._growing and self._open and not hasattr(self, "online_"):
+        if self._singly is None and not hasattr(self, "online_") and self._growing and self._open:
             self._begin_with(x)
             self._start(np.array([]))
         singly = self._singly or self._one_by_one()
-        x = self._row(x, learns=True)
+        if self._columns is not None or type(x) is dict:
+            x = self._row(x, learns=True)
         try:
             target = singly.targets[y]
         except (KeyError, TypeError):
             return self._learn_stranger(x, np.asarray([y]))
-        x = self._filled_row(x, learns=True)
+        if self.missing != "error":
+            x = self._filled_row(x, learns=True)
         if self.class_weight is not None:
             number = int(target > 0.0) if self.online_.task == "binary" else int(target)
             return self._learn_known(np.asarray(x)[None], np.array([number]), None)[0]
@@ -196,6 +200,7 @@ class LabelTaker(RowTaker):
         self._counts = opened.get("counts", np.zeros(width))
         n_outputs = width if self._growing else outputs(classes)
         numbers = np.arange(len(classes)) if self._order is None else np.sort(self._order)
-        known = len(classes) > 0 and numbers.tolist() == list(range(len(classes)))
+        known = len(classes) > 0 and numbers.dtype == np.int64 and numbers.tolist() == list(range(len(classes)))
         fits = self._growing == (self._order is not None) and self._counts.shape == (width,)
+        self._weighed(np.zeros(0, np.int64), None)  # refuses weights that are none
         return known and fits and n_outputs == self.online_.setting.n_outputs

@@ -97,13 +97,13 @@ class RowTaker(BaseEstimator):
         assert columns is not None
         if (names is None) != (columns.places is None):
             return  # `laid_out` says what is wrong
-        columns.take_in(names, width)
+        begun = hasattr(self, "online_")
+        if not columns.take_in(names, width) and begun:
+            return
         self.n_features_in_ = columns.width
         if columns.places is not None:
             self.feature_names_in_ = _objects(columns.places)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        if hasattr(self, "online_") and self.online_.setting.n_features < columns.width:
+        if begun and self.online_.setting.n_features < columns.width:
             self.online_ = grown(self.online_, columns.width, self.online_.setting.n_outputs)
 
     def _row(self, x: Any, learns: bool) -> Any:
@@ -113,12 +113,10 @@ class RowTaker(BaseEstimator):
             if isinstance(x, Mapping):
                 raise ValueError("A row as a dict needs names of columns: learn rows with names first.")
             return x
+        if type(x) is dict and (found := columns.picked(x)) is not None:
+            return found
         if learns and columns.grows:
-            if isinstance(x, Mapping):
-                if columns.places is not None and not columns.places.keys() >= x.keys():
-                    self._widen(x, 0)
-            elif len(x) > columns.width:
-                self._widen(None, len(x))
+            self._widen(x if isinstance(x, Mapping) else None, len(x))
         return columns.row(x)
 
     def _begin_with(self, x: Any) -> None:
@@ -152,7 +150,7 @@ class RowTaker(BaseEstimator):
         means = None if self._columns is None else self._columns.means
         if means is None or kept is None:
             return means is None and kept is None
-        fits = all(isinstance(part, np.ndarray) and part.shape == means.sums.shape for part in kept)
+        fits = all(part.dtype == np.float64 and part.shape == means.sums.shape for part in kept)
         means.sums, means.counts = kept
         return fits
 

@@ -5,13 +5,14 @@ import pytest
 from scipy import sparse
 
 from onkel import snapshot
+from onkel.checks import problem_with
 from onkel.growing import grown
 from onkel.kernels import gaussian
 from onkel.points import WIDE
-from onkel.recipes import auto, bsgd_m, fogd, ik_ogd, make_learner, multi_rrf, nogd, ogd, one_vs_rest, rks
+from onkel.recipes import auto, bsgd_m, fogd, ik_ogd, make_learner, multi_rrf, nogd, ogd, one_vs_rest, rbp, rks
 from onkel.stored import load_model, save_model
-from tests.all_recipes.common import close, each_cell
-from tests.tables import N_FEATURES, TASKS, parameters, started, stream
+from tests.all_recipes.common import close, each_cell, title
+from tests.tables import N_FEATURES, TASKS, VARIATIONS, parameters, rows_for, started, stream
 
 STOP = 60
 WIDER = N_FEATURES + 3
@@ -44,6 +45,23 @@ def test_known_classes_keep_their_scores_when_columns_and_classes_come(name, tas
         close(found, known, 1e-6)
     else:
         assert snapshot.same(np.ascontiguousarray(found[:, : TASKS[task]]), known)
+
+
+def keeps_scores(name, task, given):
+    """Whether columns can come new, and scores do not add up to one over the classes."""
+    shared = task == "multiclass" and (name == "auto" or given.get("combine") == "vote")
+    return not shared and given.get("draw") not in ("sorf", "fastfood")
+
+
+@pytest.mark.parametrize(("name", "task", "given"), [v for v in VARIATIONS if keeps_scores(*v)], ids=title)
+def test_known_classes_keep_their_scores_whatever_the_parameters(name, task, given):
+    X, y = stream(task)
+    rows = rows_for(given, X)
+    online = started(name, task, given)
+    online.learn(rows[:STOP], y[:STOP])
+    known, more = online.score(rows), grown(online, WIDER, TASKS[task] + (task == "multiclass"))
+    close(more.score(wide(rows))[:, : TASKS[task]], known, 1e-12)
+    assert problem_with(more.model, more.learner.start(WIDER, task, more.setting.n_outputs, "float64")) == ""
 
 
 @each_cell
@@ -109,7 +127,7 @@ def test_compressed_rows_that_are_kept_grow_too(learner):
 
 def test_very_wide_rows_grow_wider():
     X, y = stream("binary")
-    for learner in (ogd(gamma=1.0), fogd(gamma=1.0, n_frequencies=20), auto(n_frequencies=6)):
+    for learner in (rbp(budget=12, gamma=0.5), fogd(gamma=1.0, n_frequencies=20), auto(n_frequencies=6)):
         online = learner.start(WIDE + 10)
         rows = sparse.csr_matrix((X.ravel(), np.tile(np.arange(5) * 7000, len(X)), np.arange(0, X.size + 1, 5)))
         rows.resize(len(X), WIDE + 10)

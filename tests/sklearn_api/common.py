@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from onkel import KernelClassifier, KernelRegressor
+from onkel import KernelClassifier, KernelRegressor, fogd
 from onkel.recipes import RECIPES
 from onkel.snapshot import same
 
@@ -44,6 +44,14 @@ X = rows()
 
 
 TARGETS = {"binary": circle(X), "multiclass": thirds(X), "regression": wave(X)}
+
+
+# what the tests of open worlds share: classes by name, one of which comes late, and rows with gaps
+FOGD = fogd(gamma=0.5, n_frequencies=50)
+Y = np.array(["low", "middle", "high"])[thirds(X)]
+LATE = Y.copy()
+LATE[:40][LATE[:40] == "high"] = "low"  # "high" comes at row 40 at the earliest
+GAPS = np.where(np.random.default_rng(3).random(X.shape) < 0.2, np.nan, X)
 
 
 def estimator_for(task, learner, **more):

@@ -47,6 +47,19 @@ EXPECTED_FAILURES = dict.fromkeys(
 )
 
 
+# Of rows that lie dozens of units apart, half are to be answered by those of class 0 alone, whose weight is 1000.
+NARROW = "its kernels are meant for rows within [0, 1], so that no answer reaches as far as the next row"
+WEIGHED = {
+    "raker": NARROW,
+    "ada_raker": NARROW,
+    "omkl": NARROW,
+    "omkr": "steps of squared errors a thousand times as long diverge",
+    "bkm": "a step per 200 rows, and the check has 50",
+    "ik_ogd": "a cell per row, and that of class 1 answers for all that is nearest to it",
+    "fogd(gamma=0.5)": "a kernel so narrow that no answer reaches as far as the next row",
+}
+
+
 def checked_estimators():
     """All recipes with their width rules, some with a given width; the chi2 kernel takes no negative numbers."""
     for Estimator in ESTIMATORS:
@@ -68,7 +81,14 @@ def expected_failures(estimator):
         return {}
     more = {}
     if "additive_chi2" in repr(estimator):
-        more = {"check_decision_proba_consistency": "its rows have negative numbers"}
+        more = dict.fromkeys(
+            ["check_decision_proba_consistency", "check_class_weight_classifiers"], "its rows have negative numbers"
+        )
+    weighed = {
+        f"KernelClassifier(learner={name if '(' in name else f'{name}()'})": why for name, why in WEIGHED.items()
+    }
+    if repr(estimator) in weighed:
+        more["check_class_weight_classifiers"] = weighed[repr(estimator)]
     return EXPECTED_FAILURES | more
 
 

@@ -1,7 +1,6 @@
 """Classes and columns that come new, missing numbers, weights of classes: what goes beyond scikit-learn's rules."""
 
 import copy
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -9,21 +8,16 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
-from onkel import KernelClassifier, KernelRegressor, auto, bpa_p, fogd, ogd, one_vs_rest
-from onkel.cli.main import main
-from onkel.snapshot import same
+from onkel import KernelClassifier, KernelRegressor, auto, bpa_p, ogd, one_vs_rest
+from onkel.naming import Columns
+from onkel.snapshot import flatten, same
 from onkel.weighing import HEAVIEST
-from tests.sklearn_api.common import N_ROWS, TARGETS, X, assert_same_model, thirds, wave
+from tests.sklearn_api.common import FOGD, GAPS, LATE, N_ROWS, TARGETS, X, Y, assert_same_model, thirds, wave
 
-FOGD = fogd(gamma=0.5, n_frequencies=50)
 LEARNERS = [FOGD, ogd(gamma=0.5), ogd(), auto(n_frequencies=6), one_vs_rest(bpa_p(gamma=0.5, budget=20))]
 each_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 each_cut = pytest.mark.parametrize("cut", [1, 7, 50])
 
-Y = np.array(["low", "middle", "high"])[thirds(X)]
-LATE = Y.copy()
-LATE[:40][LATE[:40] == "high"] = "low"  # "high" comes at row 40 at the earliest
-GAPS = np.where(np.random.default_rng(3).random(X.shape) < 0.2, np.nan, X)
 MISSING = ("zero", "mean")
 
 
@@ -82,6 +76,8 @@ def test_classes_that_were_announced_are_known_from_the_start():
     assert model.classes_.tolist() == ["high", "low"]
     model.partial_fit(X[:1], ["middle"], classes=["none", "low"])
     assert model.classes_.tolist() == ["high", "low", "middle", "none"]
+    with pytest.raises(ValueError, match=r"^The label 3 is not among the classes 'high', 'low', 'middle', 'none'\.$"):
+        model.partial_fit(X[:1], ["low"], classes=[3])
 
 
 def test_two_classes_that_grew_have_one_score_as_two_classes_have():
@@ -189,6 +185,11 @@ def test_dicts_need_the_names_of_a_model_whose_columns_are_fixed():
         KernelRegressor(FOGD).fit(X, wave(X)).learn_one({"a": 1.0}, 1.0)
 
 
+def test_two_columns_of_the_same_name_are_refused():
+    with pytest.raises(ValueError, match=r"^Two columns have the same name\.$"):
+        Columns(grows=True, names=()).take_in(["a", "b", "a"])
+
+
 def test_rows_with_names_and_without_are_not_mixed():
     table = pd.DataFrame(X, columns=["a", "b", "c"])
     with pytest.raises(ValueError, match=r"^The columns of the first rows had names, unlike these\.$"):
@@ -219,9 +220,7 @@ def test_no_missing_number_gets_into_a_model_whatever_the_cut(learner, missing, 
     assert in_pieces(pieces, GAPS, Y, cut).tolist() == expected.tolist()
     assert same(pieces.online_.model, whole.online_.model)
     assert np.isfinite(whole.predict_proba(GAPS)).all()
-    pickled = pickle.dumps(whole.online_.model)
-    assert np.isfinite(whole.predict_proba(X)).all()
-    assert pickle.dumps(whole.online_.model) == pickled
+    flatten(whole.online_.model, [])  # which refuses what is not finite
 
 
 def test_zero_and_mean_are_what_they_say():
@@ -318,43 +317,3 @@ def test_a_rare_class_is_found_more_often_with_balanced_weights():
 def test_weights_that_are_none_are_refused(weight):
     with pytest.raises(ValueError, match=r"^class_weight must be "):
         KernelClassifier(FOGD, class_weight=weight).fit(X, TARGETS["binary"])
-
-
-# ---- copies and files ----
-
-OPEN = {"classes": "grow", "features": "grow", "missing": "mean", "class_weight": "balanced"}
-CHOICES = [
-    OPEN,
-    {"classes": "grow"},
-    {"features": "grow"},
-    {"missing": "mean"},
-    {"missing": "zero"},
-    {"class_weight": "balanced"},
-    {"class_weight": {"low": 2.0}},
-]
-
-
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
-@pytest.mark.parametrize("learner", [FOGD, auto(n_frequencies=6)], ids=repr)
-def test_copies_and_files_go_on_bit_by_bit(learner, choice, tmp_path):
-    rows = GAPS if "missing" in choice else X
-    table = pd.DataFrame(rows, columns=["a", "b", "c"])
-    first = {} if "classes" in choice else {"classes": np.unique(LATE)}
-    model = KernelClassifier(learner, **choice).partial_fit(table[:80], LATE[:80], **first)
-    model.save(tmp_path / "model")
-    copies = [KernelClassifier.load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
-    more = table.assign(d=1.0) if "features" in choice else table
-    expected = model.progress(more[80:], LATE[80:])
-    for copied in copies:
-        assert copied.get_params() == model.get_params()
-        assert copied.progress(more[80:], LATE[80:]).tolist() == expected.tolist()
-        assert same(copied.online_.model, model.online_.model)
-        assert np.array_equal(copied.predict_proba(more), model.predict_proba(more))
-
-
-def test_a_model_that_grows_is_not_for_the_command_line(tmp_path, capsys):
-    KernelClassifier(FOGD, classes="grow").fit(X, LATE).save(tmp_path / "model")
-    (tmp_path / "rows.csv").write_text("1,2,3,low\n")
-    for command in (["predict", str(tmp_path / "model")], ["run", "--resume", str(tmp_path / "model")]):
-        assert main([*command, str(tmp_path / "rows.csv")]) == 2
-        assert "it takes columns or classes in its own way: use it in Python." in capsys.readouterr().err
