@@ -217,25 +217,33 @@ class Online:
     def learn_one(self, x: Any, y: float) -> Scores:
         """Learn one row of numbers; returns its scores (K,) from before."""
         with self.turn:
-            bound = self._bound
-            if bound.learn is None or bound.model is not self.model:
-                bound = self._bind(len(x))
-                if bound.frame is None:
-                    return self.learn(np.asarray(x)[None], np.array([y]))[0]
-                bound = bound._replace(learn=onerow.learning(self.model, bound.frame, self._replace_model))
-                self._bound = bound
-            return bound.learn(x, y).copy()  # the frame is used again
+            return self.learned_one(x, y).copy()
 
     def score_one(self, x: Any) -> Scores:
         """The scores (K,) of one row of numbers; changes nothing."""
         with self.turn:
-            bound = self._bound
-            if bound.score is None or bound.model is not self.model:
-                bound = self._bind(len(x))
-                if bound.frame is None:
-                    return self.score(np.asarray(x)[None])[0]
-                bound = self._bound = bound._replace(score=onerow.scoring(self.model, bound.frame))
-            return bound.score(x).copy()
+            return self.scored_one(x).copy()
+
+    def learned_one(self, x: Any, y: float) -> Scores:
+        """As `learn_one`, for those whose turn it is: the array is used again by the next call."""
+        bound = self._bound
+        if bound.learn is None or bound.model is not self.model:
+            bound = self._bind(len(x))
+            if bound.frame is None:
+                return self.learn(np.asarray(x)[None], np.array([y]))[0]
+            bound = bound._replace(learn=onerow.learning(self.model, bound.frame, self._replace_model))
+            self._bound = bound
+        return bound.learn(x, y)
+
+    def scored_one(self, x: Any) -> Scores:
+        """As `score_one`, for those whose turn it is: the array is used again by the next call."""
+        bound = self._bound
+        if bound.score is None or bound.model is not self.model:
+            bound = self._bind(len(x))
+            if bound.frame is None:
+                return self.score(np.asarray(x)[None])[0]
+            bound = self._bound = bound._replace(score=onerow.scoring(self.model, bound.frame))
+        return bound.score(x)
 
     def _bind(self, width: int) -> Bound:
         """Arrays for rows one by one, where a single loop learns them."""

@@ -197,19 +197,23 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
         labels = check_array(y, ensure_2d=False, dtype=None) if not isinstance(y, np.ndarray) else y
         return self._learn(X, labels, self._weights(sample_weight, X))
 
-    @in_turn
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Learn one row, numbers or a dict by name, without scikit-learn's validation; returns its scores from before.
 
         Where both classes and features grow, it can be the first call.
         """
-        return self._learn_one(x, y)
+        if "online_" not in self.__dict__:
+            return self._learn_one(x, y)
+        with self.online_.turn:  # not `in_turn`, which would cost as much as learning
+            return self._learn_one(x, y)
 
-    @in_turn
     def predict_one(self, x: Any) -> Any:
         """The most likely label of one row, a sequence or a dict by name, without scikit-learn's validation."""
-        labels, scores = (self._singly or self._one_by_one()).labels, self._score_one(x)
-        return labels[scores.argmax() if len(scores) > 1 else int(scores[0] > 0.0)]
+        if "online_" not in self.__dict__:
+            self._check_fitted()
+        with self.online_.turn:
+            labels, scores = (self._singly or self._one_by_one()).labels, self._score_one(x)
+            return labels[scores.argmax() if len(scores) > 1 else int(scores[0] > 0.0)]
 
     @in_turn
     def predict_proba_one(self, x: Any) -> NDArray[np.float64]:
@@ -220,7 +224,7 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
     def _score_one(self, x: Any) -> NDArray[np.float64]:
         if self._columns is not None or type(x) is dict:
             x = self._filled_row(self._row(x, learns=False), learns=False)
-        scores = self.online_.score_one(x)
+        scores = self.online_.scored_one(x)
         return scores if self._order is None else scores[self._order]
 
     def __getstate__(self) -> Any:
@@ -332,32 +336,32 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         follow(self.errors_, targets, scores, COVERAGE, np.empty((len(targets), 2)))
         return scores
 
-    @in_turn
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Learn one row, numbers or a dict by name, without scikit-learn's validation; returns its scores from before.
 
         Where features grow, it can be the first call.
         """
-        if not hasattr(self, "online_"):
+        if "online_" not in self.__dict__:
             if not self._open:
                 self._check_fitted()
             self._begin_with(x)
             self._start()
-        if self._columns is not None or type(x) is dict:
-            x = self._filled_row(self._row(x, learns=True), learns=True)
-        self._note = self._note or noting(self.errors_)
-        scores = self.online_.learn_one(x, float(y))
-        self._note(float(y), scores)
-        return scores
+        with self.online_.turn:
+            if self._columns is not None or type(x) is dict:
+                x = self._filled_row(self._row(x, learns=True), learns=True)
+            note = self._note = self._note or noting(self.errors_)
+            scores = self.online_.learned_one(x, float(y))
+            note(float(y), scores)
+            return scores.copy()
 
-    @in_turn
     def predict_one(self, x: Any) -> float:
         """The prediction for one row, a sequence or a dict by name, without scikit-learn's validation."""
-        if not hasattr(self, "online_"):
+        if "online_" not in self.__dict__:
             self._check_fitted()
-        if self._columns is not None or type(x) is dict:
-            x = self._filled_row(self._row(x, learns=False), learns=False)
-        return float(self.online_.score_one(x)[0])
+        with self.online_.turn:
+            if self._columns is not None or type(x) is dict:
+                x = self._filled_row(self._row(x, learns=False), learns=False)
+            return float(self.online_.scored_one(x)[0])
 
     @in_turn
     def predict(self, X: Any) -> NDArray[np.float64]:

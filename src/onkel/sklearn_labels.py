@@ -150,9 +150,9 @@ class LabelTaker(RowTaker):
         if self.class_weight is not None:
             number = int(target > 0.0) if self.online_.task == "binary" else int(target)
             return self._learn_known(np.asarray(x)[None], np.array([number]), None)[0]
-        scores = self.online_.learn_one(x, target)
+        scores = self.online_.learned_one(x, target)
         singly.calibrate(target, scores)
-        return scores if self._order is None else scores[self._order]
+        return scores.copy() if self._order is None else scores[self._order]
 
     def _learn_stranger(self, x: Any, y: NDArray[Any]) -> Scores:
         """The same for a label that was not among the classes when they were looked at last."""
