@@ -23,13 +23,22 @@ def interleaved(contestants: dict[str, Callable[[], object]], repeats: int) -> d
     return {name: median(values) for name, values in times.items()}
 
 
+PRINTED: list[tuple[str, list[str], list[list[str]]]] = []  # the tables so far
+
+
 def table(title: str, header: list[str], lines: list[list[str]]) -> None:
     """Print aligned columns."""
+    PRINTED.append((title, header, lines))
     widths = [max(len(line[k]) for line in [header, *lines]) for k in range(len(header))]
     print(f"\n{title}")
     for line in [header, *lines]:
-        print(
-            "  ".join(
-                cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(line, widths, strict=True))
-            )
-        )
+        cells = [
+            cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ]
+        print("  ".join(cells))
+
+
+def as_markdown(title: str, header: list[str], lines: list[list[str]]) -> str:
+    """A table that was printed, for a page."""
+    rows = [header, ["---"] + ["---:"] * (len(header) - 1), *lines]
+    return f"{title}\n\n" + "".join("| " + " | ".join(row) + " |\n" for row in rows)
