@@ -23,6 +23,7 @@ from onkel.checks import difference
 from onkel.folding import places
 from onkel.kernels import needs_positive
 from onkel.online import Online
+from onkel.onnx_export import to_onnx
 from onkel.recipes import Learner, auto
 from onkel.recipes.common import positive
 from onkel.relevance import relevance
@@ -82,6 +83,11 @@ class _KernelEstimator(BaseEstimator):
         """Write the model to a file (a zip of arrays and a JSON header, no pickle)."""
         self._check_fitted()
         save_model(path, self.online_, self._content())
+
+    def to_onnx(self) -> bytes:
+        """The model as an ONNX file, for runtimes without Python: docs/deployment.md says what it takes and gives."""
+        self._check_fitted()
+        return to_onnx(self.online_, self._content())
 
     def relevance(self) -> dict[str, float]:
         """The learned width of each feature by its name, for learners that learn widths; 0: it does not matter."""
