@@ -6,6 +6,7 @@ import pytest
 
 from tests.fuzz import running, seeds
 
+pytestmark = pytest.mark.filterwarnings("ignore:Duplicate name")  # that is what is tried
 INPUTS = 1500
 
 

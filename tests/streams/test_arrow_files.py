@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onkel.streams import arrow_files, concatenate
+from onkel.streams import StreamError, arrow_files, concatenate
 from onkel.streams.arrow_files import ArrowFile
 from onkel.streams.csv import CsvFile
 from tests.streams.common import complaint, contents
