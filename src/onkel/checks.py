@@ -26,17 +26,18 @@ from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
+from onkel.maps.growing import FEW_FEATURES
 from onkel.maps.hadamard import Hadamard
 from onkel.maps.isolation import Cells, SparseCells, Trees, cell_count
 from onkel.maps.nystroem import Nystroem
-from onkel.online import Online, Waiting, possible, stand_in
+from onkel.online import Online, Waiting, bare, possible, stand_in
 from onkel.points import Listed
 from onkel.readouts.exact import LeastSquares
 from onkel.rows import Csr, Dense, unpack
 from onkel.scaling import Standardised, scaler
 from onkel.steps import has_memory
 from onkel.support import Support
-from onkel.widths import awaited, has_rule
+from onkel.widths import Sample, awaited, has_rule
 
 FREE: dict[type, tuple[str, ...]] = {  # arrays whose last axis may be longer or shorter than in a fresh model
     Support: ("points", "sizes", "coef", "born"),
@@ -58,64 +59,85 @@ def problem_with(model: Any, fresh: Online) -> str:
         return bare_problem(model, fresh)
     if not isinstance(model, Standardised):
         return "the statistics of its rows are missing"
-    statistics = difference(model.scaler, scaler(fresh.inner.n_features), False)
+    width = fresh.inner.n_features
+    if getattr(getattr(model.scaler, "count", None), "shape", None) != (width,):  # before as many are made
+        return f"statistics of {width} columns are missing"
+    statistics = difference(model.scaler, scaler(width), False)
     return statistics or bare_problem(model.model, fresh)
 
 
 def bare_problem(model: Any, fresh: Online) -> str:
     """The same for a model without what it wears."""
-    kernel, build, *_ = fresh.learner.plan(fresh.task)
-    ruled = has_rule(kernel)
+    ruled = has_rule(fresh.learner.plan(fresh.task).kernel)
     if isinstance(model, Waiting):
         return held_problem(model, fresh) if ruled else "it waits for a width that is given"
-    layout = sparse.csr_matrix((0, 0)) if made_of_compressed_rows(model) else np.zeros((0, 0))
-    return misfit(model, build(stand_in(kernel, layout, fresh.inner) if ruled else kernel, fresh.inner), ruled)
+    width = fresh.inner.n_features
+    asked = "" if asks_inside(model, width) else "its trees ask for columns that there are not"
+    return misfit(model, fresh_model(model, fresh), ruled, width) or asked
 
 
-def made_of_compressed_rows(model: Any) -> bool:
-    """Whether a model has partitions that were made from compressed rows."""
+def fresh_model(model: Any, fresh: Online) -> Any:
+    """A model of the recipe of a learner that has learned nothing, for rows of the layout that a model has seen.
+
+    Nothing where a model waits for its first row, since that one need not be made.
+    """
+    seen = bare(model)
+    seen = seen.model if isinstance(seen, Waiting) else seen
+    if seen is None:
+        return ()
+    kernel, build, *_ = fresh.learner.plan(fresh.task)
+    if compressed_rows_give(seen) and isinstance(kernel, Sample):  # of which nothing has a number per column
+        narrow = fresh.inner._replace(n_features=min(fresh.inner.n_features, 2 * FEW_FEATURES))
+        return build(stand_in(kernel, sparse.csr_matrix((0, 0)), narrow), fresh.inner)
+    return build(stand_in(kernel, np.zeros((0, 0)), fresh.inner) if has_rule(kernel) else kernel, fresh.inner)
+
+
+def compressed_rows_give(model: Any) -> bool:
+    """Whether a model has partitions as compressed rows give them: trees, which are the same for all rows, or lists."""
     parts = getattr(model, "parts", None)
     one = parts[0] if isinstance(parts, tuple) and parts else model
     one = one.model if isinstance(one, Renewed) else one
-    return isinstance(getattr(one, "partitions", None), SparseCells)
+    return isinstance(getattr(one, "partitions", None), SparseCells | Trees)
 
 
-def misfit(model: Any, first: Any, ruled: bool) -> str:
+def misfit(model: Any, first: Any, ruled: bool, n_features: int) -> str:
     """Why a model is not what a fresh one becomes by learning, or an empty string."""
     if isinstance(first, Experts) and type(model) is Experts:
-        first = with_levels(first, model.clock)
+        first = with_levels(first, model)
     together = isinstance(first, OneVsRest | Committee | Experts) and type(model) is type(first)
     if together and isinstance(model.parts, tuple):
         if len(model.parts) != len(first.parts):
             return f"there are {len(model.parts)} models where there should be {len(first.parts)}"
-        of_parts = (misfit(part, fresh, ruled) for part, fresh in zip(model.parts, first.parts, strict=True))
+        pairs = zip(model.parts, first.parts, strict=True)
+        of_parts = (misfit(part, fresh, ruled, n_features) for part, fresh in pairs)
         rest = difference(model._replace(parts=None), first._replace(parts=None), ruled)
         return rest or next(filter(None, of_parts), "")
     if isinstance(first, Renewed) and type(model) is Renewed:
-        return renewed_problem(model, first, ruled)
+        return renewed_problem(model, first, ruled, n_features)
     for expected in stages(first):
         if type(model) is type(expected):
             return difference(model, expected, ruled) or resized(model, expected) or disagreement(model)
     return f"a {type(model).__name__} is not what {type(first).__name__} becomes"
 
 
-def with_levels(first: Experts, clock: Any) -> Experts:
-    """A fresh model with as many levels as one has after that many rows."""
+def with_levels(first: Experts, model: Experts) -> Experts:
+    """A fresh model with as many levels as a model should have after its rows, but at most as many as it has."""
+    clock = model.clock
     rows = int(clock[0]) if isinstance(clock, np.ndarray) and clock.shape == (1,) and clock.dtype == np.int64 else 0
-    while levels_after(first.combination, max(rows, 0)) > len(first.parts):
+    most = len(model.parts) if isinstance(model.parts, tuple) else 0
+    while len(first.parts) <= most and levels_after(first.combination, max(rows, 0)) > len(first.parts):
         first = with_next_level(first.combination, first)
     return first
 
 
-def renewed_problem(model: Renewed, first: Renewed, ruled: bool) -> str:
+def renewed_problem(model: Renewed, first: Renewed, ruled: bool, n_features: int) -> str:
     """What is wrong with partitions that are renewed, or with the rows held for the next one."""
     numbers, inner = model.numbers, first.model
     if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64 or numbers.ndim != 1:
         return "the numbers of the rows held are missing"
-    block = unpack(first.block)
-    held = rows_problem(model.block, len(numbers), block.shape[1], block.dtype)
+    held = rows_problem(model.block, len(numbers), n_features, unpack(first.block).dtype)
     rule = "" if model.rule == first.rule and len(numbers) <= model.rule.psi else "its rule of renewal is another one"
-    return rule or held or misfit(model.model, inner, ruled)
+    return rule or held or misfit(model.model, inner, ruled, n_features)
 
 
 def resized(model: Any, expected: Any) -> str:
@@ -153,7 +175,7 @@ def held_problem(held: Waiting, fresh: Online) -> str:
 def rows_problem(block: Any, n: int, d: int, dtype: Any) -> str:
     """What is wrong with n rows of d columns."""
     if isinstance(block, Dense):
-        return difference(block, Dense(np.zeros((n, d), dtype)), False)
+        return difference(block, Dense(np.broadcast_to(np.zeros((), dtype), (n, d))), False)  # of no memory
     if not isinstance(block, Csr) or not all(isinstance(part, np.ndarray) for part in block[:3]):
         return "its rows are missing"
     stored = len(block.data)
@@ -250,14 +272,24 @@ def within(places: Any, count: int) -> bool:
 
 def rooted(trees: Trees) -> bool:
     """Whether the arrays of trees fit together and point inside."""
-    columns, feature, threshold, child, cell, roots, _ = trees
+    columns, feature, threshold, child, cell, roots, depths = trees
     nodes = len(child)
-    if not len(feature) == len(threshold) == len(cell) == nodes:
+    if not len(feature) == len(threshold) == len(cell) == nodes or not within(depths, nodes):
         return False
     leaf = child == np.arange(nodes)  # its own child, and there is no second one
     asked = (feature[leaf] == len(columns)).all() and (feature[~leaf] < len(columns)).all()
     both = (child + ~leaf < nodes).all()
-    return bool(both and asked and within(child, nodes) and within(roots, nodes) and feature.min() >= 0)
+    return bool(
+        both and asked and within(child, nodes) and within(roots, nodes) and min(feature.min(), cell.min()) >= 0
+    )
+
+
+def asks_inside(model: Any, n_features: int) -> bool:
+    """Whether all trees of a model ask for columns that there are."""
+    if isinstance(model, Trees):
+        columns = model.columns
+        return bool(isinstance(columns, np.ndarray) and (columns.size == 0 or within(columns, n_features)))
+    return all(asks_inside(part, n_features) for part in model) if isinstance(model, tuple) else True
 
 
 def centred(cells: Any) -> bool:

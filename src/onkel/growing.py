@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from onkel.checks import made_of_compressed_rows, stages, with_levels
+from onkel.checks import compressed_rows_give, stages, with_levels
 from onkel.kernels import LAPLACIAN, Kernel
 from onkel.learners.experts import Experts
 from onkel.learners.particles import Particles
@@ -73,7 +73,7 @@ def taken_over(model: Any, online: Online, after: Online) -> Any:
 
 def settled(plan: Any, model: Any, inner: Setting, larger: Setting) -> Any:
     """The kernel with the width that a rule gave; a row to make partitions from, where they come from a sample."""
-    layout = sparse.csr_matrix((0, 0)) if made_of_compressed_rows(model) else np.zeros((0, 0))
+    layout = sparse.csr_matrix((0, 0)) if compressed_rows_give(model) else np.zeros((0, 0))
     kernel = stand_in(plan.kernel, layout, larger)
     if not isinstance(kernel, Kernel):
         return kernel

@@ -12,8 +12,8 @@ from river import base
 from river.utils.pandas import import_pandas
 
 from onkel import sklearn_api
-from onkel.kernels import needs_positive
 from onkel.recipes import Learner, auto
+from onkel.sklearn_rows import needs_positive_rows
 
 if TYPE_CHECKING:
     import pandas as pd  # what learns dicts alone does without it
@@ -30,9 +30,7 @@ class _River(base.Estimator):
         return sklearn_api.KernelRegressor(self.learner)._planned()
 
     def _more_tags(self) -> set[str]:
-        kernel = self._planned.get_params().get("kernel")
-        positive = kernel == "additive_chi2" or needs_positive(kernel)
-        return {base.tags.POSITIVE_INPUT} if positive else set()
+        return {base.tags.POSITIVE_INPUT} if needs_positive_rows(self._planned) else set()
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

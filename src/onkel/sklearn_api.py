@@ -14,13 +14,13 @@ from onkel.checks import difference
 from onkel.folding import places
 from onkel.intervals import COVERAGE, Errors, follow, intervals, no_errors
 from onkel.intervals import one_by_one as noting
-from onkel.kernels import needs_positive
+from onkel.onnx_export import to_onnx
 from onkel.recipes import Learner
 from onkel.recipes.common import positive
 from onkel.relevance import relevance
 from onkel.sklearn_labels import LabelTaker
 from onkel.sklearn_maps import NUMBERS
-from onkel.sklearn_rows import RowTaker
+from onkel.sklearn_rows import RowTaker, needs_positive_rows
 from onkel.snapshot import SnapshotError
 from onkel.stored import load_model, save_model
 from onkel.turns import in_turn
@@ -35,7 +35,7 @@ class _KernelEstimator(RowTaker):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.positive_only = _needs_positive(self.learner)
+        tags.input_tags.positive_only = needs_positive_rows(self.learner)
         return tags
 
     def _weights(self, sample_weight: Any, X: Any) -> Any:
@@ -51,6 +51,12 @@ class _KernelEstimator(RowTaker):
         """Write the model to a file (a zip of arrays and a JSON header, no pickle)."""
         self._check_fitted()
         save_model(path, self.online_, self._content())
+
+    @in_turn
+    def to_onnx(self) -> bytes:
+        """The model as an ONNX file, for runtimes without Python: docs/deployment.md says what it takes and gives."""
+        self._check_fitted()
+        return to_onnx(self.online_, self._content())
 
     @in_turn
     def relevance(self) -> dict[str, float]:
@@ -387,9 +393,3 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
     def _restore(self, content: dict[str, Any], opened: dict[str, Any]) -> bool:
         self.errors_, self._note = cast(Errors, content.get("errors")), None
         return super()._restore(content, opened) and difference(self.errors_, no_errors(), ruled=False) == ""
-
-
-def _needs_positive(learner: Learner | None) -> bool:
-    params = learner.get_params() if isinstance(learner, Learner) else {}
-    kernel = params.get("kernel", params.get("learner__kernel"))
-    return kernel == "additive_chi2" or needs_positive(kernel)

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _get_feature_names, check_array, check_is_fitted, validate_data
 
 from onkel.growing import grown
+from onkel.kernels import needs_positive
 from onkel.naming import Columns
 from onkel.online import Online
 from onkel.recipes import Learner, auto
@@ -170,3 +171,10 @@ def _is_plain(estimator: Any, X: Any) -> bool:
         and X.shape[0] > 0
         and X.shape[1] == getattr(estimator, "n_features_in_", -1)
     )  # `Online` itself refuses numbers that are not finite
+
+
+def needs_positive_rows(learner: Any) -> bool:
+    """Whether a learner takes no numbers below 0."""
+    params = learner.get_params() if isinstance(learner, Learner) else {}
+    kernel = params.get("kernel", params.get("learner__kernel"))
+    return kernel == "additive_chi2" or needs_positive(kernel)

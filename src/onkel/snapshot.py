@@ -2,32 +2,49 @@
 
 A model is a tree of named tuples, numbers and arrays. The header holds the tree with a number in place of each array;
 the names in it must be types that are already known (`onkel.dispatch.known`): nothing is imported for them.
+`docs/format.md` describes the bytes; `archive` reads them.
 """
 
 import errno
+import io
 import json
 import lzma
 import math
 import os
+import re
 import secrets
+import struct
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
 
+from onkel.archive import MOST_MEMBERS, Member, members, unpacked
 from onkel.dispatch import kind_named, name_of
 
 FORMAT = "onkel-model"
-VERSION = 1
+VERSION = 2
 LARGEST = 4 * 2**30  # bytes of a model that `read` accepts
-KINDS = "fiubU"  # of arrays: numbers and text
+LARGEST_HEADER = 1 << 25  # bytes of JSON, which takes up to twenty times as much when it is read
+LONGEST_NPY_HEADER = 1000
+NPY_HEADER = re.compile(
+    r"\{'descr': (?P<type>.+), 'fortran_order': (?P<order>True|False), 'shape': \((?P<shape>[\d, ]*)\), \} *\n"
+)
+OTHER_TYPE = re.compile(r"'[|<>][A-Za-z]\d{0,9}'")  # that NumPy has a name for
+TYPES = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"}  # of arrays of numbers, in any byte order
+LAST_CHARACTER = 0x10FFFF
+NOT_FINITE = ("inf", "-inf", "nan")
 DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, MemoryError, NotImplementedError),
+    *(struct.error, zlib.error, lzma.LZMAError, EOFError, OSError, MemoryError, NotImplementedError),
     *(KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError, RecursionError, RuntimeError),
 )  # what broken bytes make Python's own readers raise
+
+
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}  # version: makes content of it one version newer
 
 
 class SnapshotError(ValueError):
@@ -38,13 +55,15 @@ def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a dictionary of trees; the file appears whole or not at all."""
     target = Path(os.path.realpath(path))  # a link stays a link
     arrays: list[np.ndarray[Any, Any]] = []
-    header = {"format": FORMAT, "version": VERSION, "content": flatten(content, arrays)}
+    header = json.dumps({"format": FORMAT, "version": VERSION, "content": flatten(content, arrays)}, indent=1)
+    if len(header) > LARGEST_HEADER or len(arrays) >= MOST_MEMBERS:
+        raise SnapshotError("The model has too many parts to be saved.")
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target.parent))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with open(temporary, "xb") as file:
-            _pack(file, json.dumps(header, indent=1), arrays)
+            _pack(file, header, arrays)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
@@ -64,8 +83,8 @@ def _pack(file: Any, header: str, arrays: list[np.ndarray[Any, Any]]) -> None:
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The dictionary of trees in a file."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _read(archive)
+        with open(path, "rb") as file:
+            return read_from(file)
     except FileNotFoundError:
         raise SnapshotError(f"{path}: there is no such file.") from None
     except SnapshotError as error:
@@ -74,41 +93,78 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise SnapshotError(f"{path}: this is not an onkel model, or it is damaged or cut off.") from None
 
 
-def _read(archive: zipfile.ZipFile) -> dict[str, Any]:
-    members = {info.filename: info for info in archive.infolist()}
-    if sum(info.file_size for info in members.values()) > LARGEST:
+def read_from(file: IO[bytes]) -> dict[str, Any]:
+    """The dictionary of trees in an open file; raises `SnapshotError`, or one of `DAMAGE`."""
+    found = members(file, file.seek(0, os.SEEK_END))
+    if sum(member.size for member in found) > LARGEST:
         raise SnapshotError(f"the model is larger than {LARGEST >> 30} GiB.")
-    if "header.json" not in members:
+    if not found or found[0].name != "header.json":
         raise SnapshotError("this is a zip file, but not an onkel model.")
-    header = json.loads(archive.read("header.json"))
+    if found[0].size > LARGEST_HEADER:
+        raise SnapshotError(f"its header is larger than {LARGEST_HEADER >> 20} MiB.")
+    header = json.loads(unpacked(file, found[0]), parse_constant=_refuse)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise SnapshotError("this is not an onkel model.")
-    if header.get("version") != VERSION:
-        raise SnapshotError(f"its format has version {header.get('version')!r}; this onkel reads version {VERSION}.")
-    arrays = [_array(archive, members, n) for n in range(len(members) - 1)]
+    version = header.get("version")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise SnapshotError(f"its format has version {_short(version)}; this onkel reads versions up to {VERSION}.")
+    arrays = iter([(number, _array(file, member, number)) for number, member in enumerate(found[1:])])
     content = rebuild(header["content"], arrays)
+    if next(arrays, None) is not None:
+        raise SnapshotError("it holds arrays that belong nowhere.")
     if not isinstance(content, dict):
         raise SnapshotError("its header is damaged.")
+    for older in range(version, VERSION):
+        content = UPGRADES[older](content)
     return content
 
 
-def _array(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], number: int) -> Any:
-    info = members.get(f"{number}.npy")
-    if info is None:
+def _short(value: Any) -> str:
+    """A value from a file as a sentence can hold it."""
+    return text if len(text := repr(value)) <= 60 else f"{text[:60]} ..."
+
+
+def _array(file: IO[bytes], member: Member, number: int) -> Any:
+    if member.name != f"{number}.npy":
         raise SnapshotError(f"its array {number} is missing.")
-    with archive.open(info) as member:
-        if npy.read_magic(member) != (1, 0):
-            raise SnapshotError(f"its array {number} is of an unexpected format.")
-        shape, fortran, dtype = npy.read_array_header_1_0(member, max_header_size=1000)
-        if dtype.kind not in KINDS:
-            raise SnapshotError(f"its array {number} is of the unexpected type {dtype}.")
-        if math.prod(shape) * dtype.itemsize != info.file_size - member.tell():  # before anything is allocated
-            raise SnapshotError(f"its array {number} claims another size than it has.")
-        data = member.read()  # to the end, where the checksum is compared
-    array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C").copy()
+    data = unpacked(file, member)
+    if npy.read_magic(io.BytesIO(data[: npy.MAGIC_LEN])) != (1, 0):
+        raise SnapshotError(f"its array {number} is of an unexpected format.")
+    start = npy.MAGIC_LEN + 2 + int.from_bytes(data[npy.MAGIC_LEN :][:2], "little")
+    told = NPY_HEADER.fullmatch(data[npy.MAGIC_LEN + 2 : start].decode("latin-1"))
+    if told is None or start > LONGEST_NPY_HEADER:
+        raise SnapshotError(f"its array {number} is of an unexpected format.")
+    shape, dtype = tuple(map(int, re.findall(r"\d+", told["shape"]))), _type(told["type"])
+    if dtype is None:
+        kind = np.dtype(told["type"][1:-1]) if OTHER_TYPE.fullmatch(told["type"]) else told["type"][:60]
+        raise SnapshotError(f"its array {number} is of the unexpected type {kind}.")
+    if math.prod(shape) * dtype.itemsize != len(data) - start:
+        raise SnapshotError(f"its array {number} claims another size than it has.")
+    order: Any = "F" if told["order"] == "True" else "C"
+    array = np.frombuffer(data, dtype, offset=start).reshape(shape, order=order)
+    array = np.array(array, dtype.newbyteorder("="), order="C")
     if dtype.kind == "f" and not np.isfinite(array).all():
         raise SnapshotError(f"its array {number} holds numbers that are not finite.")
-    return np.ascontiguousarray(array) if array.ndim else array
+    if not _readable(array):
+        raise SnapshotError(f"its array {number} holds bytes that mean nothing.")
+    return array
+
+
+def _type(told: str) -> Any:
+    """The type of an array by its quoted name, None where arrays of such a type have no place in a model."""
+    name = told[1:-1]
+    known = name[1:] in TYPES or re.fullmatch(r"U[1-9]\d{0,8}", name[1:])
+    return np.dtype(name) if name[:1] in ("<", ">", "|") and known else None
+
+
+def _readable(array: Any) -> bool:
+    """Whether truth is 0 or 1, and text is of characters."""
+    if array.dtype.kind == "b":
+        return bool((array.view(np.uint8) <= 1).all())
+    if array.dtype.kind != "U" or not array.size:
+        return True
+    codes = np.frombuffer(array.tobytes(), np.uint32)
+    return bool((codes <= LAST_CHARACTER).all() and not ((codes >= 0xD800) & (codes < 0xE000)).any())
 
 
 def flatten(tree: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
@@ -135,23 +191,30 @@ def flatten(tree: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     raise SnapshotError(f"A model with a {type(tree).__name__} in it cannot be saved.")
 
 
-def rebuild(tree: Any, arrays: list[Any]) -> Any:
-    """The tree behind its JSON."""
-    if not isinstance(tree, dict):
+def rebuild(tree: Any, arrays: Iterator[tuple[int, Any]]) -> Any:
+    """The tree behind its JSON; takes the arrays with their numbers one after the other, as `flatten` left them."""
+    if tree is None or isinstance(tree, bool | int | float | str):
         return tree
-    (key, *_) = tree
-    if key == "array":
-        return arrays[int(tree["array"])]
-    if key == "map":
+    if not isinstance(tree, dict):  # a list
+        raise SnapshotError("its header is damaged.")
+    keys = tuple(tree)
+    if keys == ("array",):
+        number, array = next(arrays, (-1, None))
+        return array if tree["array"] == number and type(tree["array"]) is int else _refuse()
+    if keys == ("map",):
         return {name: rebuild(part, arrays) for name, part in tree["map"].items()}
-    if key == "tuple":
+    if keys == ("tuple",):
         return tuple(rebuild(part, arrays) for part in tree["tuple"])
-    if key == "float":
-        return float(tree["float"])
-    kind = kind_named(tree["kind"])
+    if keys == ("float",):
+        return float(tree["float"]) if tree["float"] in NOT_FINITE else _refuse()
+    kind = kind_named(tree["kind"]) if keys == ("kind", "fields") else _refuse()
     if kind is None:
-        raise SnapshotError(f"it needs {tree['kind']!r}, which is not known here; import its module first.")
+        raise SnapshotError(f"it needs {_short(tree['kind'])}, which is not known here; import its module first.")
     return kind(*(rebuild(part, arrays) for part in tree["fields"]))
+
+
+def _refuse(*_: Any) -> Any:
+    raise ValueError("Not what `flatten` writes.")
 
 
 def same(a: Any, b: Any) -> bool:

@@ -16,6 +16,7 @@ COMMANDS = {
     "compare": ["compare", "binary.libsvm", "--learners", "fogd"],
     "tune": ["tune", "binary.libsvm", *FOGD, "--grid", "sigma=1"],
     "predict": ["predict", "model.onkel", "binary.libsvm"],
+    "export": ["export", "model.onkel", "--onnx", "model.onnx"],
     "describe": ["describe", "fogd"],
     "describe all": ["describe"],
     "data list": ["data", "list"],

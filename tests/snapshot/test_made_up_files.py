@@ -11,7 +11,7 @@ import pytest
 from onkel import KernelClassifier, snapshot
 from onkel.kernels import CHI2, gaussian
 from onkel.rows import Csr, Dense
-from onkel.snapshot import SnapshotError
+from onkel.snapshot import VERSION, SnapshotError
 from onkel.stored import load_model
 from tests.snapshot.common import DAMAGED, MODELS, Leaf, load_damaged
 
@@ -31,7 +31,7 @@ def npy(array):
 
 
 def header(content, **more):
-    return json.dumps({"format": "onkel-model", "version": 1, "content": content, **more})
+    return json.dumps({"format": "onkel-model", "version": VERSION, "content": content, **more})
 
 
 def mapped(**members):
@@ -51,12 +51,12 @@ FOREIGN = {
     "no text": ({"header.json": b"\xff\xfe\xfd"}, DAMAGED),
     "deep JSON": ({"header.json": "[" * 100_000}, DAMAGED),
     "the future": (
-        {"header.json": header(mapped(), version=2)},
-        "its format has version 2; this onkel reads version 1.",
+        {"header.json": header(mapped(), version=VERSION + 1)},
+        f"its format has version {VERSION + 1}; this onkel reads versions up to {VERSION}.",
     ),
     "no version": (
         {"header.json": '{"format": "onkel-model"}'},
-        "its format has version None; this onkel reads version 1.",
+        f"its format has version None; this onkel reads versions up to {VERSION}.",
     ),
     "no content": ({"header.json": '{"format": "onkel-model", "version": 1}'}, DAMAGED),
     "no map": ({"header.json": header([1, 2])}, "its header is damaged."),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onkel.streams import arrow_files, concatenate
+from onkel.streams import StreamError, arrow_files, concatenate
 from onkel.streams.arrow_files import ArrowFile
 from onkel.streams.csv import CsvFile
 from tests.streams.common import complaint, contents
@@ -308,3 +308,24 @@ def test_a_column_of_the_file_counts_more_than_a_folder_of_its_name(tmp_path):
     path.parent.mkdir()
     write_parquet(pa.table({"a": [1.0], "y": [0]}), path)
     assert contents(ArrowFile(tmp_path)) == ([[1]], [0])
+
+
+def test_an_arrow_file_whose_indices_point_outside_is_refused(tmp_path):
+    """Without a check, the process would end there."""
+    indices = pa.array([0, 1, 7], pa.int8())
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]), safe=False)
+    table = pa.table({"x": [1.0, 2.0, 3.0], "y": column})
+    with pa.ipc.new_file(tmp_path / "bad.arrow", table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(StreamError, match=r"bad\.arrow: this is no Arrow file that can be read \(.*\)\.$"):
+        [*ArrowFile(tmp_path / "bad.arrow")]
+
+
+def test_names_that_are_no_text_are_refused(tmp_path):
+    table = pa.table({"xxxx": [1.0], "y": [1]})
+    with pa.ipc.new_file(tmp_path / "bad.arrow", table.schema) as writer:
+        writer.write_table(table)
+    data = (tmp_path / "bad.arrow").read_bytes()
+    (tmp_path / "bad.arrow").write_bytes(data.replace(b"xxxx", b"\xff\xfe\xfd\xfc"))
+    with pytest.raises(StreamError, match=r"bad\.arrow: this is no Arrow file that can be read \(.*\)\.$"):
+        [*ArrowFile(tmp_path / "bad.arrow")]

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 import onkel
-from onkel.cli import compare, completion, data, describe, predict, reproduce, run, tune, warm
+from onkel.cli import compare, completion, data, describe, export, predict, reproduce, run, tune, warm
 
 
 class Parser(argparse.ArgumentParser):
@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="onkel", description="Online kernel learning from streams, row by row, in constant memory.")
     top.add_argument("--version", action="version", version=f"onkel {onkel.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
-    for command in (run, compare, tune, predict, describe, data, reproduce, warm, completion):
+    for command in (run, compare, tune, predict, export, describe, data, reproduce, warm, completion):
         command.add_to(commands)
     return top
 

@@ -13,19 +13,20 @@ from typing import IO, Any
 
 
 class WholeFile:
-    """A text file that takes its name only when everything that belongs with it went well.
+    """A file, of text unless told otherwise, that takes its name only when everything that belongs with it went well.
 
     What is there already and is no plain file, such as a pipe or a device, is written to directly.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, binary: bool = False) -> None:
         check_target(path)
+        self.how: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8"}
         self.path = Path(os.path.realpath(path))
         self.direct = self.path.exists() and not self.path.is_file()
         self.part = self.path if self.direct else self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
 
-    def __enter__(self) -> IO[str]:
-        self.file = open(self.part, "w", encoding="utf-8")
+    def __enter__(self) -> IO[Any]:
+        self.file = open(self.part, **self.how)
         return self.file
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:

@@ -107,7 +107,8 @@ class ArrowFile(TableStream):
         blocks_at_once = max(1, BATCH_CELLS // (len(columns) * self.block_rows))
         row = 1
         for batch in file.batches(columns, blocks_at_once * self.block_rows):
-            cells = cells_of(batch, picked)
+            with _sentences(file):
+                cells = cells_of(batch, picked)
             faulty = faulty_rows(cells, plan)
             if faulty.any():
                 for bad in np.flatnonzero(faulty).tolist():
@@ -146,8 +147,9 @@ class _File(NamedTuple):
 
         with _sentences(self), self._open() as file:
             own = self._own(file)
-        more = {name: pa.scalar(key).type for name, key in self.folders.items() if name not in own.names}
-        return pa.schema([*more.items(), *own])
+            names = own.names  # names that are no text fail here
+            more = {name: pa.scalar(key).type for name, key in self.folders.items() if name not in names}
+            return pa.schema([*more.items(), *own])
 
     def batches(self, columns: list[str], rows: int) -> Iterator[Any]:
         """Record batches of at most that many rows."""
@@ -166,6 +168,7 @@ class _File(NamedTuple):
             return
         whole = file if hasattr(file, "__iter__") else map(file.get_batch, range(file.num_record_batches))
         for batch in whole:
+            batch.validate(full=True)  # what points outside in a damaged file would end the process
             for start in range(0, batch.num_rows, rows):
                 yield batch.select(columns).slice(start, rows)
 
@@ -200,7 +203,7 @@ def _sentences(file: _File) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         kind, what = file.format.capitalize(), " ".join(str(error).split())
         raise StreamError(f"{file.path}: this is no {kind} file that can be read ({what}).") from None
 

@@ -1,0 +1,37 @@
+"""Write a saved model as an ONNX graph: rows in, labels, scores and probabilities out, without Python."""
+
+import argparse
+from typing import Any
+
+from onkel.cli.options import add_command, add_json
+from onkel.cli.writing import WholeFile, check_json, check_target, write_json
+from onkel.onnx_export import to_onnx
+from onkel.stored import load_model
+
+EXAMPLES = """examples:
+  onkel export model.onkel --onnx model.onnx"""
+OUTPUTS = {"regression": ["prediction"]}
+
+
+def add_to(commands: Any) -> None:
+    """Add the command and its options."""
+    command = add_command(commands, "export", "write a saved model as an ONNX graph", __doc__, EXAMPLES)
+    command.add_argument("model", metavar="MODEL", help="file that --save or --checkpoint wrote")
+    command.add_argument("--onnx", required=True, metavar="FILE", help="write the graph there")
+    add_json(command, "write what the graph takes and gives as JSON")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Carry out the command."""
+    check_target(options.onnx)
+    check_json(options.json)
+    online, extra = load_model(options.model)
+    data = to_onnx(online, extra)
+    with WholeFile(options.onnx, binary=True) as file:
+        file.write(data)
+    outputs = OUTPUTS.get(online.task, ["label", "scores", "probabilities"])
+    told = {"model": options.model, "onnx": options.onnx, "task": online.task, "features": online.setting.n_features}
+    write_json(options.json, {**told, "outputs": outputs, "bytes": len(data)})
+    if options.json != "-":
+        print(f"{options.onnx}: rows (n, {online.setting.n_features}) of float64 to {', '.join(outputs)}")
