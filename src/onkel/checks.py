@@ -18,7 +18,7 @@ from onkel.learners import driving
 from onkel.learners.committee import Committee
 from onkel.learners.covering import levels_after, with_next_level
 from onkel.learners.expansion import Expansion
-from onkel.learners.experts import Experts
+from onkel.learners.experts import Descent, Experts
 from onkel.learners.hybrid import Hybrid
 from onkel.learners.indexed import Indexed
 from onkel.learners.linear import Linear
@@ -111,7 +111,7 @@ def misfit(model: Any, first: Any, ruled: bool, n_features: int) -> str:
         pairs = zip(model.parts, first.parts, strict=True)
         of_parts = (misfit(part, fresh, ruled, n_features) for part, fresh in pairs)
         rest = difference(model._replace(parts=None), first._replace(parts=None), ruled)
-        return rest or next(filter(None, of_parts), "")
+        return rest or next(filter(None, of_parts), "") or disagreement(model)
     if isinstance(first, Renewed) and type(model) is Renewed:
         return renewed_problem(model, first, ruled, n_features)
     for expected in stages(first):
@@ -236,6 +236,17 @@ def _(model: Expansion) -> str:
     if problem:
         return problem
     return "" if inside(model.budget, len(model.support.sizes)) else "its budget points outside the support"
+
+
+@disagreement.register
+def _(model: Experts) -> str:
+    """Weights that are divided by their sum must have one; those of `Descent` may be anything."""
+    weights = getattr(model.combination, "weights", None)
+    if weights is None or isinstance(model.combination, Descent):
+        return ""
+    with np.errstate(over="ignore"):
+        usable = weights.min() >= 0.0 and 0.0 < weights.sum() < np.inf
+    return "" if usable else "its experts have no weights that add up"
 
 
 @disagreement.register

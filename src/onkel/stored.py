@@ -22,7 +22,7 @@ from onkel.snapshot import DAMAGE, SnapshotError, nbytes
 from onkel.widths import Sample
 
 TINY = 8  # what numbers of recipes are cut down to at first
-AMPLE = 1 << 20  # bytes that any model may have
+AMPLE = 1 << 16  # bytes that any model may have
 DEEPEST = 8  # learners inside of learners
 MOST_COLUMNS = 1 << 31  # compressed rows number them by 32 bits
 

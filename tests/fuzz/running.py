@@ -35,7 +35,7 @@ OF_THE_WHOLE_FILE = (  # what is wrong with no line in particular
     "the file is empty", "the compressed file", "there are no rows in it", "no row has a feature", "no column",
     "column ",
     "this is no Parquet file that can be read", "this is no Arrow file that can be read", "there is only one column",
-    "there is no column", "a column is chosen twice", "its labels are",
+    "there is no column", "there are two columns", "a column is chosen twice", "its labels are",
 )  # fmt: skip
 
 

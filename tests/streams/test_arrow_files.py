@@ -329,3 +329,15 @@ def test_names_that_are_no_text_are_refused(tmp_path):
     (tmp_path / "bad.arrow").write_bytes(data.replace(b"xxxx", b"\xff\xfe\xfd\xfc"))
     with pytest.raises(StreamError, match=r"bad\.arrow: this is no Arrow file that can be read \(.*\)\.$"):
         [*ArrowFile(tmp_path / "bad.arrow")]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_two_columns_of_a_name_are_refused(tmp_path, ending):
+    table, path = pa.table([[1.0], [2.0], [1]], names=["x", "x", "y"]), tmp_path / f"double.{ending}"
+    if ending == "parquet":
+        parquet.write_table(table, path)
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    with pytest.raises(StreamError, match=r": there are two columns 'x'; give them different names\.$"):
+        [*ArrowFile(path)]

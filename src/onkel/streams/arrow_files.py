@@ -148,6 +148,9 @@ class _File(NamedTuple):
         with _sentences(self), self._open() as file:
             own = self._own(file)
             names = own.names  # names that are no text fail here
+            if len(set(names)) < len(names):
+                doubled = next(name for name in names if names.count(name) > 1)
+                raise StreamError(f"{self.path}: there are two columns {shown(doubled)}; give them different names.")
             more = {name: pa.scalar(key).type for name, key in self.folders.items() if name not in names}
             return pa.schema([*more.items(), *own])
 
