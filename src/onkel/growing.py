@@ -127,7 +127,7 @@ def _(old: tuple, fresh: Any, width: int) -> Any:  # type: ignore[type-arg]
 
 @placed.register
 def _(old: Experts, fresh: Any, width: int) -> Any:
-    pairs = zip(old, with_levels(fresh, old.clock), strict=True)
+    pairs = zip(old, with_levels(fresh, old), strict=True)
     return Experts(*(placed(a, b, width) for a, b in pairs))
 
 
