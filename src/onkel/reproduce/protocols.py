@@ -14,13 +14,14 @@ from onkel.reproduce.experiments import EXPERIMENTS
 from onkel.reproduce.figures import FIGURES
 from onkel.reproduce.loading import Task, load
 from onkel.reproduce.published import published
-from onkel.reproduce.results import Data, Drawn, Line, Result
+from onkel.reproduce.results import UNEXPLAINED, Data, Drawn, Line, Result
 from onkel.reproduce.terms import Entry, Experiment, Figure, Source
 
 CHOOSING_SEED = 1_000_000  # of the permutation that parameters are chosen on; not among those of the runs
 FIRST = 5_000  # rows that parameters are chosen on, at most
 FOLDS = 5
 SAMPLE = 65_536  # rows that partitions are made from, at most
+DOUBT = f"{UNEXPLAINED}: "
 QUICK_ROWS, QUICK_RUNS = 1_000, 2
 
 Watch = Callable[[str, str], None]
@@ -120,21 +121,20 @@ def lines(name: str, dataset: str, task: Task, runs: int, watch: Watch) -> Itera
         ours = spread([experiment.metric.figure(error) for error, _ in found.runs])
         searching = found.searching if experiment.search_is_timed else 0.0
         seconds = searching + float(np.mean([time for _, time in found.runs]))
-        note = "; ".join(reason for reason in (note, fewer(found.rows, source.rows, not note)) if reason)
+        better = (ours.mean < cell.value) == experiment.metric.lower_is_better
+        missing = fewer(found.rows, source.rows, better) if found.rows < source.rows else ""
+        note = f"{note}; {missing.removeprefix(DOUBT)}" if note and missing else note or missing
         done = len(found.runs), found.rows, ours
         yield Line(dataset, algorithm, made.recipe, found.given, *done, cell, seconds, note)
 
 
-def fewer(here: int, there: int, alone: bool) -> str:
-    """What is said of rows that are missing; alone, it is a reason only where most of them are.
+def fewer(here: int, there: int, better: bool) -> str:
+    """What is said of rows that are missing: a reason for figures that are worse, where most of them are.
 
-    >>> fewer(900, 1000, True)
+    >>> fewer(900, 1000, better=False)
     'unexplained: 900 rows here, 1,000 there'
     """
-    if here >= there:
-        return ""
-    doubt = "unexplained: " if alone and 2 * here > there else ""
-    return f"{doubt}{here:,} rows here, {there:,} there"
+    return f"{DOUBT if better or 2 * here > there else ''}{here:,} rows here, {there:,} there"
 
 
 def letters_of(experiment: Described, source: Source, task: Task) -> dict[str, Any]:
