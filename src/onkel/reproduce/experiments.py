@@ -257,7 +257,7 @@ BKM_2 = Experiment(
         **{("w8a", name): "the paper's figure is the share of the larger class" for name in ("RKS", "FKL", "RRF")},
     },
     (
-        "All algorithms but LIBSVM make the same number of passes: 20 as the authors' code, 5 to 12 or 1 over larger sets.",
+        "All algorithms but LIBSVM make the same number of passes: the authors' 20, 5 to 12 or 1 over larger sets.",
         "LIBSVM learns at most 10,000 rows here.",
         "Times hold the search for parameters, in the paper over larger grids.",
     ),
