@@ -90,7 +90,7 @@ def test_without_a_test_part_a_fifth_is_held_out_and_that_is_said(home, few, onl
     result = reproduce("bkm-table2", ["a9a", "cod-rna"], runs=1)
     origins = {one.dataset: (one.rows, one.test) for one in result.data}
     assert origins == {"a9a": (60, "official"), "cod-rna": (48, "a random fifth of the rows (no test part here)")}
-    assert len(onlookers) == 4 + 8  # passes
+    assert len(onlookers) == 20 + 20  # passes
 
 
 def test_held_out_rows_are_not_learned(home):
