@@ -167,8 +167,12 @@ def test_the_share_of_covered_rows_is_reported():
     assert metric.rows == 5000 - 19
 
 
-def test_scores_that_are_probabilities_are_taken_as_they_come():
+def test_of_scores_that_are_probabilities_the_temperature_stays():
     X, y = curve(300)
     model = KernelClassifier(auto()).fit(X, y > 0)
-    odds = model.decision_function(X)
-    assert np.allclose(model.predict_proba(X)[:, 1], 1.0 / (1.0 + np.exp(-odds)), rtol=0.0, atol=1e-12)
+    assert abs(model.calibration_.moves[0]) < 1e-100
+    assert model.calibration_.moves[1:].all()
+    moves, odds = model.calibration_.moves, model.decision_function(X)
+    sure = 1.0 / (1.0 + np.exp(-np.exp(moves[1]) * np.abs(odds) - moves[2]))
+    found = model.predict_proba(X).max(axis=1)
+    assert np.allclose(found[sure > 0.51], sure[sure > 0.51], rtol=0.0, atol=1e-12)

@@ -33,8 +33,8 @@ class Calibration(NamedTuple):
 
 
 def calibration(probable: bool = False) -> Calibration:
-    """Scores taken as they are; for ever, if they are logarithms of probabilities, for then no slope moves anything."""
-    return Calibration(np.zeros(3), np.full(3, SETTLED if probable else 1e-6))
+    """Scores taken as they are; if they are logarithms of probabilities, their temperature is right for ever."""
+    return Calibration(np.zeros(3), np.array([SETTLED if probable else 1e-6, 1e-6, 1e-6]))
 
 
 @compiled

@@ -256,7 +256,7 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
         """Probabilities (n, classes): sigmoid or softmax of the scores, made as sure as the answers are right.
 
         How sure that is, is learned online from the scores that rows had before they were learned, for every loss
-        (`onkel.calibration`); scores that are logarithms of probabilities, as those of `auto`, are taken as they come.
+        (`onkel.calibration`); those of `auto` are logarithms of probabilities, of which only the largest is mended.
         """
         X = self._seen(X)
         return self._chances(self._ordered(self.online_.score(X)))
