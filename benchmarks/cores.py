@@ -7,11 +7,13 @@ from benchmarks.timing import table  # isort: skip (sets the number of threads b
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from time import perf_counter
 
 import numpy as np
 
+from benchmarks.machine import fma_loop
 from benchmarks.scaling import rows
 from onkel import FeatureMapTransformer, KernelClassifier
 from onkel.evaluate import over_permutations
@@ -34,7 +36,7 @@ def contest(n: int) -> dict[str, Callable[[], object]]:
     )
     small = fogd(n_frequencies=100, gamma=0.05).start(22)
     small.learn(X, y)
-    few = X[:1024]
+    few, more = X[:1024], X[:4096]
     return {
         "block map, Fourier D = 400": lambda: sampler.transform(X),
         "block map, trees t = 100": lambda: index_map(made, block),
@@ -42,6 +44,7 @@ def contest(n: int) -> dict[str, Callable[[], object]]:
         "raker, three experts": lambda: experts.learn(X, y),
         "permutations, rbp": lambda: over_permutations(rbp(budget=200, gamma=0.05), X, y, orders),
         "score, fogd D = 100, 1,024 rows": lambda: small.score(few),
+        "score, fogd D = 100, 4,096 rows": lambda: small.score(more),
     }  # fmt: skip
 
 
@@ -52,9 +55,28 @@ def wall(run: Callable[[], object], threads: int) -> float:
     return perf_counter() - start
 
 
+def limit(threads: int, quick: bool) -> list[str]:
+    """What the machine itself gives: a loop of multiply-adds in each thread."""
+    loops = [fma_loop(np.dtype(np.float32), 5_000)[0] for _ in range(threads)]
+    times: list[list[float]] = [[], []]
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(5 if quick else 25):
+            for found, together in zip(times, (loops[:1], loops), strict=True):
+                start = perf_counter()
+                list(pool.map(lambda loop: loop(), together))
+                found.append(perf_counter() - start)
+    one, several = (median(found[1:]) for found in times)
+    return [
+        "a loop of multiply-adds",
+        f"{1e3 * one:.2f}",
+        f"{1e3 * several / threads:.2f}",
+        f"{threads * one / several:.2f}",
+    ]
+
+
 def main(quick: bool = False) -> None:
     os.environ.pop("ONKEL_THREADS", None)
-    many, lines = workers(), []
+    many, lines = workers(), [limit(workers(), quick)]
     for name, run in contest(5_000 if quick else 40_000).items():
         times: dict[int, list[float]] = {1: [], many: []}
         for _ in range(4 if quick else 12):

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-MANY = 1024  # rows, for which it is worth while to wake threads
+MANY = 4096  # rows, for which it is worth while to wake threads
 _inside = threading.local()
 
 
