@@ -50,7 +50,10 @@ GROWTHS = (
     Growth("ik_ogd, trees: t", (25, 50, 100, 200, 400), lambda t: isolated("trees", t, 64)),
     Growth("ik_ogd, trees: psi", (16, 64, 256, 1024), lambda psi: isolated("trees", 100, psi), promised=0.5),
     Growth("ik_ogd, cells: psi", (16, 64, 256, 1024), lambda psi: isolated("cells", 100, psi)),
-    Growth("bkm: S", (10, 20, 40, 80), lambda S: make_learner("bkm", n_particles=S, n_frequencies=100, batch=50)),
+    Growth(
+        "bkm: S", (10, 20, 40, 80), lambda S: make_learner("bkm", n_particles=S, n_frequencies=100, batch=50),
+        promised=2.0,  # once per batch each particle looks at each other
+    ),
     Growth(
         "fogd: classes", (3, 6, 12, 24, 48), lambda _: make_learner("fogd", n_frequencies=400, gamma=0.05),
         classes=lambda K: K,
