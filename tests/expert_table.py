@@ -57,13 +57,18 @@ EXPERT_TABLE = {
     ),
     "bkm": Row(
         parameters=by_task(SMALL, SMALL, SMALL),
-        defaults={"loss": by_task("logistic", "softmax", "squared"), "horizon": by_task(np.inf, np.inf, np.inf)},
+        defaults={
+            "loss": by_task("logistic", "softmax", "squared"),
+            "horizon": by_task(np.inf, np.inf, np.inf),
+            "eta": by_task(0.02, 0.02, 0.005),
+        },
         variations=[(task, {**SMALL, "loss": loss}) for task, loss in LOSSES]
         + [
             ("binary", {**SMALL, "widths": "fixed"}),
-            ("multiclass", {**SMALL, "gradient": "mean", "features": "plain", "prior": False}),
+            ("multiclass", {**SMALL, "gradient": "mean", "features": "scaled", "prior": True}),
             ("binary", {**SMALL, "n_particles": 1, "horizon": None}),
-            ("multiclass", {**SMALL, "horizon": 2.0}),
+            ("multiclass", {**SMALL, "horizon": 2.0, "eta": None}),
+            ("regression", {**SMALL, "eta": None}),
             ("regression", {**SMALL, "batch": 1, "decay": 0.0, "start": 0.3, "spread": 0.1}),
         ],
         constant_memory=True,

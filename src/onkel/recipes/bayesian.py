@@ -19,37 +19,39 @@ def bkm(
     n_particles: int = 100,
     n_frequencies: int = 400,
     batch: int = 200,
-    eta: float = 0.03,
-    horizon: float | None = 300.0,
+    eta: float | None = None,
+    horizon: float | None = 100.0,
     lam: float = 0.001,
     loss: Any = None,
     epsilon: float = 0.0,
     widths: str = "learned",
     start: float | None = None,
-    spread: float = 1.0,
+    spread: float | None = None,
     gradient: str = "sum",
-    features: str = "scaled",
-    prior: bool = True,
+    features: str = "plain",
+    prior: bool = False,
     decay: float = 0.9,
 ) -> Plan:
     r"""Bayesian kernel machine: a posterior over weights and widths of the kernel, sampled by particles.
 
     f = (1/S) sum_s W^s . z^s(x), z^s(x) = [cos(omega^T x), sin(omega^T x), 1], omega_k = g^s * e_k with noise e_k that
-    all particles share. p(W, g | rows) ~ exp(-lam/2 |W|^2 - sum of losses - |g|^2 / 2), g > 0. After every `batch` rows
+    all particles share. p(W, g | rows) ~ exp(-lam/2 |W|^2 - sum of losses). After every `batch` rows
     phi_j = (1/S) sum_s k(T_s, T_j) [grad log p(T_s) + (T_j - T_s) / h^2] with T = (W, g) and
     h^2 = median(|T_s - T_j|^2) / (2 log(S + 1)), and after t steps T <- T + eta_t phi / sqrt(running mean
-    of phi^2) [Alg. 2], eta_t = eta / sqrt(1 + t / horizon).
+    of phi^2) [Alg. 2], eta_t = eta / sqrt(1 + t / horizon), eta = 0.02 (regression: 0.005) unless given.
     ``widths="fixed"`` leaves the widths where they start [Alg. 1].
 
     Pieces: learners.particles.Particles, losses.softmax (logistic for two classes, squared for regression) or another.
     Tasks: binary, multiclass, regression. Constant memory. O(S d D) per row.
     Differs from the paper: the squares are those of phi, not of the slope, and decay; h is the median heuristic that it
     means; its Eq. (6) would let particles attract each other. With the mean loss of its Eq. (7), ``gradient="mean"``,
-    all rows together count as one, and the prior of the widths outweighs them; the default adds up the losses of a
-    mini-batch, as the authors' code does. Widths start at |N(0, 1)| times `start`, 2.8 / sqrt(d) unless given, and
-    weights at N(0, 1) times `spread`. Steps shrink, for with constant ones the answers go on to tremble: a large step
-    loses what it gained. ``horizon=None, eta=0.001, features="plain", prior=False, start=1.0`` are the choices of that
-    code.
+    all rows together count as one, and priors outweigh them; the default adds up the losses of a mini-batch, as the
+    authors' code does. Its prior of the widths, |g|^2 / 2 with g > 0, still counts as much as a mini-batch then, and
+    keeps widths from growing: it is there with ``prior=True``. Widths start at |N(0, 1)| times `start`, 4.2 / sqrt(d)
+    unless given, and weights at N(0, 1) times `spread`, by default such that scores start near 1. Steps shrink, for
+    with constant ones the answers go on to tremble: a large step loses what it gained. ``horizon=None, eta=0.001,
+    start=1.0, spread=1.0`` are the choices of that code. ``features="scaled"`` divides cosines and sines by sqrt(D):
+    weights then move sqrt(D) times as little for the same movement of widths.
 
     >>> model = bkm(n_particles=3, n_frequencies=8, batch=2).start(1)
     >>> model.learn([[0.0], [1.0], [0.0]], [1.0, -1.0, 1.0]).shape
@@ -59,11 +61,14 @@ def bkm(
     """
     S, D = positive("n_particles", n_particles, integer=True), positive("n_frequencies", n_frequencies, integer=True)
     fading = 0.0 if horizon is None else 1.0 / positive("horizon", horizon)
-    B, rate, penalty = positive("batch", batch, integer=True), positive("eta", eta), at_least_zero("lam", lam)
+    B, penalty = positive("batch", batch, integer=True), at_least_zero("lam", lam)
+    rate = positive("eta", by_task(task, 0.02, 0.02, 0.005) if eta is None else eta)
     moving = one_of("widths", widths, ("learned", "fixed")) == "learned"
     total = one_of("gradient", gradient, ("mean", "sum")) == "sum"
     scaled = one_of("features", features, ("scaled", "plain")) == "scaled"
-    first, wide, kept = None if start is None else positive("start", start), at_least_zero("spread", spread), decay
+    factor, kept = float(1.0 / np.sqrt(D)) if scaled else 1.0, decay
+    first = None if start is None else positive("start", start)
+    wide = at_least_zero("spread", 1.0 / (factor * np.sqrt(D)) if spread is None else spread)
     if not 0.0 <= at_least_zero("decay", decay) < 1.0:
         raise ValueError(f"decay must be below 1, not {decay!r}.")
     made = make_loss(task, by_task(task, "logistic", "softmax", "squared") if loss is None else loss, epsilon)
@@ -73,9 +78,9 @@ def bkm(
         d, K, dtype, seed = setting.n_features, setting.n_outputs, setting.dtype, setting.seed
         noise = noise_of(Kernel(GAUSSIAN, 0.5), d, D, dtype, derive(seed, 0))
         weights = wide * normal_table(derive(seed, 1), S, K * (2 * D + 1)).reshape(S, K, 2 * D + 1)
-        starts = (2.8 / np.sqrt(d) if first is None else first) * np.abs(normal_table(derive(seed, 2), S, d))
+        starts = (4.2 / np.sqrt(d) if first is None else first) * np.abs(normal_table(derive(seed, 2), S, d))
         return Particles(
-            posterior, rate, fading, float(kept), 1e-6, float(1.0 / np.sqrt(D)) if scaled else 1.0, noise,
+            posterior, rate, fading, float(kept), 1e-6, factor, noise,
             weights.astype(dtype), starts.astype(dtype), np.zeros((S, K * (2 * D + 1) + d), dtype),
             np.zeros((B, d), dtype), np.zeros(B), np.zeros(B), *(np.zeros(1, np.int64) for _ in range(3)),
         )  # fmt: skip
