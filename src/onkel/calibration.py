@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from onkel.borrow import row
 from onkel.dispatch import compiled, entry_point, known
 from onkel.losses import sigmoid
+from onkel.onerow import Frame
 
 RATE = 0.1
 SETTLED = 1e300  # a sum of squared slopes beside which all further ones are nothing
@@ -97,16 +98,11 @@ def calibrate(state: Any, targets: Any, importance: Any, scores: Any, claims: An
                 state.moves[m] = min(max(moved, -LIMIT), LIMIT)
 
 
-def one_by_one(state: Calibration, n_outputs: int) -> Callable[[float, Any], None]:
-    """A function that learns from the scores (K,) of one row, through machine code bound to arrays of its own."""
-    target, importance, claims, scores = np.zeros(1), np.ones(1), np.zeros((1, 2)), np.zeros((1, n_outputs))
-    run, own = calibrate.bind(state, target, importance, scores, claims), scores[0]
-
-    def learn(wanted: float, found: Any) -> None:
-        target[0], own[:] = wanted, found
-        run(state, target, importance, scores, claims)
-
-    return learn
+def one_by_one(state: Calibration, row: Frame) -> Callable[[Frame], None]:
+    """A function that learns from one row, through machine code bound to arrays such as this row's."""
+    claims = np.zeros((1, 2))
+    run = calibrate.bind(state, row.target, row.importance, row.scores, claims)
+    return lambda row: run(state, row.target, row.importance, row.scores, claims)
 
 
 def probabilities(state: Calibration, scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.dispatch import compiled, entry_point, known
+from onkel.onerow import Frame
 
 ROWS = 1000  # whose errors are kept
 COVERAGE = 0.9  # of the intervals that are watched while a stream is learned
@@ -70,14 +71,13 @@ def follow(state: Any, targets: Any, scores: Any, coverage: float, bounds: Any) 
         low, high = ends(state, coverage)
         bounds[i, 0], bounds[i, 1] = f + low, f + high
         error, slot = targets[i] - f, count[0] % size
-        if n == size:
-            n -= 1
-            for k in range(place_of(ordered, n, recent[slot]), n):
-                ordered[k] = ordered[k + 1]
+        free = place_of(ordered, n, recent[slot]) if n == size else n  # the place that the oldest error leaves
         at = place_of(ordered, n, error)
-        for k in range(n, at, -1):
+        for k in range(free, at - 1):
+            ordered[k] = ordered[k + 1]
+        for k in range(free, at, -1):
             ordered[k] = ordered[k - 1]
-        ordered[at], recent[slot] = error, error
+        ordered[at - 1 if at > free else at], recent[slot] = error, error
         count[0] += 1
 
 
@@ -104,13 +104,8 @@ def _around(state: Any, predictions: Any, coverage: float, bounds: Any) -> None:
         bounds[i, 0], bounds[i, 1] = predictions[i] + low, predictions[i] + high
 
 
-def one_by_one(state: Errors) -> Callable[[float, Any], None]:
-    """A function that takes note of one row, through machine code bound to arrays of its own."""
-    target, score, bounds = np.zeros(1), np.zeros((1, 1)), np.zeros((1, 2))
-    run = follow.bind(state, target, score, COVERAGE, bounds)
-
-    def learn(wanted: float, found: Any) -> None:
-        target[0], score[0, 0] = wanted, found[0]
-        run(state, target, score, COVERAGE, bounds)
-
-    return learn
+def one_by_one(state: Errors, row: Frame) -> Callable[[Frame], None]:
+    """A function that takes note of one row, through machine code bound to arrays such as this row's."""
+    bounds = np.zeros((1, 2))
+    run = follow.bind(state, row.target, row.scores, COVERAGE, bounds)
+    return lambda row: run(state, row.target, row.scores, COVERAGE, bounds)

@@ -20,12 +20,13 @@ TARGETS = {
 
 
 class Frame(NamedTuple):
-    """The arrays that bound code reads and writes, and what the numbers in them must be."""
+    """The row at hand, as arrays that bound code reads and writes, and what rows and targets must be."""
 
-    values: Any  # (1, d)
     target: Any  # (1,)
     importance: Any  # (1,)
-    scores: Any  # (1, K)
+    scores: Any  # (1, K), from before the row was learned
+    width: int
+    raw_dtype: Any  # of the rows that come
     dtype: Any  # of the rows that the model sees
     task: str
     finite: bool
@@ -34,8 +35,9 @@ class Frame(NamedTuple):
 
 def frame(setting: Any, task: str, raw_dtype: Any, positive: bool) -> Frame:
     """Arrays for rows of a stream."""
-    values, scores = np.zeros((1, setting.n_features), raw_dtype), np.zeros((1, setting.n_outputs))
-    return Frame(values, np.zeros(1), np.ones(1), scores, setting.dtype, task, setting.missing == "error", positive)
+    row = np.zeros(1), np.ones(1), np.zeros((1, setting.n_outputs))
+    kind = setting.n_features, raw_dtype, setting.dtype, task
+    return Frame(*row, *kind, finite=setting.missing == "error", positive=positive)
 
 
 def bindable(model: Any) -> bool:
@@ -43,9 +45,11 @@ def bindable(model: Any) -> bool:
     return type(model.model if isinstance(model, Standardised) else model) in driving.LOOPS
 
 
-def placing(own: Frame) -> Callable[[Any], None]:
-    """A function that puts a row into the frame, and refuses what is none."""
-    row, width, positive = own.values[0], own.values.shape[1], own.positive
+def placing(own: Frame) -> tuple[Any, Callable[[Any], None]]:
+    """An array (1, d), and a function that puts a row there and refuses what is none."""
+    width, positive = own.width, own.positive
+    values = np.zeros((1, width), own.raw_dtype)
+    row = values[0]
     usable: Callable[[Any], bool] = all_finite.bind(row) if own.finite else lambda _: True
 
     def place(x: Any) -> None:
@@ -57,12 +61,13 @@ def placing(own: Frame) -> Callable[[Any], None]:
         if positive and row.min() < 0:
             raise ValueError(NEGATIVE)
 
-    return place
+    return values, place
 
 
 def learning(model: Any, own: Frame, replace: Callable[[Any], None]) -> Callable[[Any, float], Any]:
     """A function that learns one row and returns the scores from before; a model that outgrows itself is replaced."""
-    place, run, target, scores = placing(own), _step(model, own, own.values, replace), own.target, own.scores[0]
+    values, place = placing(own)
+    run, target, scores = _step(model, own, values, replace), own.target, own.scores[0]
     labels = frozenset({-1.0, 1.0} if own.task == "binary" else range(len(scores)))
     fine: Callable[[float], bool] = isfinite if own.task == "regression" else labels.__contains__
 
@@ -78,7 +83,7 @@ def learning(model: Any, own: Frame, replace: Callable[[Any], None]) -> Callable
 
 
 def _step(model: Any, own: Frame, values: Any, replace: Callable[[Any], None]) -> Callable[[], None]:
-    """A function that learns the row that stands in the frame."""
+    """A function that learns the row that stands there."""
     block, target, importance, scores = Dense(values), own.target, own.importance, own.scores
     if isinstance(model, Standardised):
         seen = Dense(np.zeros(values.shape, own.dtype))
@@ -101,10 +106,10 @@ def _step(model: Any, own: Frame, values: Any, replace: Callable[[Any], None]) -
 
 def scoring(model: Any, own: Frame) -> Callable[[Any], Any]:
     """A function that returns the scores of one row."""
-    place, scores, out = placing(own), own.scores, own.scores[0]
-    block, state = Dense(own.values), None
+    (values, place), scores, state = placing(own), np.zeros(own.scores.shape), None
+    block, out = Dense(values), scores[0]
     if isinstance(model, Standardised):
-        seen, state, model = Dense(np.zeros(own.values.shape, own.dtype)), model.scaler, model.model
+        seen, state, model = Dense(np.zeros(values.shape, own.dtype)), model.scaler, model.model
         move = scaling.apply.bind(state, block, seen)
     else:
         seen = block

@@ -65,7 +65,6 @@ class Bound(NamedTuple):
     """What learns and scores rows one by one, for one model."""
 
     model: Any
-    frame: Any = None
     learn: Any = None
     score: Any = None
 
@@ -136,6 +135,7 @@ class Online:
         self.probable = plan.probable
         self._raw_dtype = np.dtype(np.float64) if plan.standardise else setting.dtype
         self.model = self._fresh() if model is None else model
+        self.frame = onerow.frame(setting, task, self._raw_dtype, self._positive)
         self._bound = Bound(None)
         self.turn = RLock()
 
@@ -225,13 +225,15 @@ class Online:
             return self.scored_one(x).copy()
 
     def learned_one(self, x: Any, y: float) -> Scores:
-        """As `learn_one`, for those whose turn it is: the array is used again by the next call."""
+        """As `learn_one`, for those whose turn it is: `frame` holds target and scores until the next call."""
         bound = self._bound
         if bound.learn is None or bound.model is not self.model:
+            if not self._bindable:
+                scores = self.frame.scores[0]
+                self.frame.target[0], scores[:] = y, self.learn(np.asarray(x)[None], np.array([y]))[0]
+                return scores
             bound = self._bind(len(x))
-            if bound.frame is None:
-                return self.learn(np.asarray(x)[None], np.array([y]))[0]
-            bound = bound._replace(learn=onerow.learning(self.model, bound.frame, self._replace_model))
+            bound = bound._replace(learn=onerow.learning(self.model, self.frame, self._replace_model))
             self._bound = bound
         return bound.learn(x, y)
 
@@ -239,20 +241,22 @@ class Online:
         """As `score_one`, for those whose turn it is: the array is used again by the next call."""
         bound = self._bound
         if bound.score is None or bound.model is not self.model:
-            bound = self._bind(len(x))
-            if bound.frame is None:
+            if not self._bindable:
                 return self.score(np.asarray(x)[None])[0]
-            bound = self._bound = bound._replace(score=onerow.scoring(self.model, bound.frame))
+            bound = self._bind(len(x))
+            bound = self._bound = bound._replace(score=onerow.scoring(self.model, self.frame))
         return bound.score(x)
 
+    @property
+    def _bindable(self) -> bool:
+        """Whether a single loop learns and scores rows as they come."""
+        return not self.folds and onerow.bindable(self.model)
+
     def _bind(self, width: int) -> Bound:
-        """Arrays for rows one by one, where a single loop learns them."""
-        if self._bound.model is self.model:
-            return self._bound
-        if self.folds or not onerow.bindable(self.model):
-            return Bound(self.model)
-        self.model = dressed(self.model, driving.roomy(bare(self.model), Dense(np.zeros((1, width)))))
-        return Bound(self.model, onerow.frame(self.setting, self.task, self._raw_dtype, self._positive))
+        """What is bound to the model; a model that could grow has room for a row first."""
+        if self._bound.model is not self.model:
+            self.model = dressed(self.model, driving.roomy(bare(self.model), Dense(np.zeros((1, width)))))
+        return self._bound if self._bound.model is self.model else Bound(self.model)
 
     def _replace_model(self, other: Any) -> None:
         self.model = dressed(self.model, other)

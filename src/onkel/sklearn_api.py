@@ -14,6 +14,7 @@ from onkel.checks import difference
 from onkel.folding import places
 from onkel.intervals import COVERAGE, Errors, follow, intervals, no_errors
 from onkel.intervals import one_by_one as noting
+from onkel.onerow import Frame
 from onkel.onnx_export import to_onnx
 from onkel.recipes import Learner
 from onkel.recipes.common import positive
@@ -203,16 +204,6 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
         labels = check_array(y, ensure_2d=False, dtype=None) if not isinstance(y, np.ndarray) else y
         return self._learn(X, labels, self._weights(sample_weight, X))
 
-    def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
-        """Learn one row, numbers or a dict by name, without scikit-learn's validation; returns its scores from before.
-
-        Where both classes and features grow, it can be the first call.
-        """
-        if "online_" not in self.__dict__:
-            return self._learn_one(x, y)
-        with self.online_.turn:  # not `in_turn`, which would cost as much as learning
-            return self._learn_one(x, y)
-
     def predict_one(self, x: Any) -> Any:
         """The most likely label of one row, a sequence or a dict by name, without scikit-learn's validation."""
         if "online_" not in self.__dict__:
@@ -287,7 +278,7 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
 
     errors_: Errors
 
-    _note: Callable[[float, Any], None] | None = None
+    _note: Callable[[Frame], None] | None = None
     _kind = "regression"
 
     def __init__(
@@ -355,9 +346,10 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         with self.online_.turn:
             if self._columns is not None or type(x) is dict:
                 x = self._filled_row(self._row(x, learns=True), learns=True)
-            note = self._note = self._note or noting(self.errors_)
-            scores = self.online_.learned_one(x, float(y))
-            note(float(y), scores)
+            online = self.online_
+            note = self._note = self._note or noting(self.errors_, online.frame)
+            scores = online.learned_one(x, float(y))
+            note(online.frame)
             return scores.copy()
 
     def predict_one(self, x: Any) -> float:

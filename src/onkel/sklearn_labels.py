@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from onkel.calibration import Calibration, calibrate, calibration, one_by_one
 from onkel.checks import difference
 from onkel.growing import grown
+from onkel.onerow import Frame
 from onkel.recipes.common import one_of
 from onkel.sklearn_rows import RowTaker
 from onkel.targets import decide, newcomers, numbered, outputs, task_of
@@ -24,7 +25,7 @@ class Singly(NamedTuple):
 
     targets: dict[Any, float]
     labels: list[Any]
-    calibrate: Callable[[float, Any], None]
+    calibrate: Callable[[Frame], None]
 
 
 class LabelTaker(RowTaker):
@@ -133,26 +134,37 @@ class LabelTaker(RowTaker):
         """Labels by scikit-learn's rule for ties; a single class is always the answer."""
         return self.classes_[np.minimum(decide(scores, tie=0), len(self.classes_) - 1)]
 
-    def _learn_one(self, x: Any, y: Any) -> Scores:
-        """Learn one row; returns its scores from before."""
-        if self._singly is None and not hasattr(self, "online_") and self._growing and self._open:
-            self._begin_with(x)
-            self._start(np.array([]))
-        singly = self._singly or self._one_by_one()
-        if self._columns is not None or type(x) is dict:
-            x = self._row(x, learns=True)
-        try:
-            target = singly.targets[y]
-        except (KeyError, TypeError):
-            return self._learn_stranger(x, np.asarray([y]))
-        if self.missing != "error":
-            x = self._filled_row(x, learns=True)
-        if self.class_weight is not None:
-            number = int(target > 0.0) if self.online_.task == "binary" else int(target)
-            return self._learn_known(np.asarray(x)[None], np.array([number]), None)[0]
-        scores = self.online_.learned_one(x, target)
-        singly.calibrate(target, scores)
-        return scores.copy() if self._order is None else scores[self._order]
+    def learn_one(self, x: Any, y: Any) -> Scores:
+        """Learn one row, numbers or a dict by name, without scikit-learn's validation; returns its scores from before.
+
+        Where both classes and features grow, it can be the first call.
+        """
+        if "online_" not in self.__dict__:
+            self._begin_with_one(x)
+        with self.online_.turn:  # not `in_turn`, which would cost as much as learning
+            singly = self._singly or self._one_by_one()
+            if self._columns is not None or type(x) is dict:
+                x = self._row(x, learns=True)
+            try:
+                target = singly.targets[y]
+            except (KeyError, TypeError):
+                return self._learn_stranger(x, np.asarray([y]))
+            if self.missing != "error":
+                x = self._filled_row(x, learns=True)
+            if self.class_weight is not None:
+                number = int(target > 0.0) if self.online_.task == "binary" else int(target)
+                return self._learn_known(np.asarray(x)[None], np.array([number]), None)[0]
+            online = self.online_
+            scores = online.learned_one(x, target)
+            singly.calibrate(online.frame)
+            return scores.copy() if self._order is None else scores[self._order]
+
+    def _begin_with_one(self, x: Any) -> None:
+        """Begin with the columns of one row, and no class yet."""
+        if not (self._growing and self._open):
+            self._check_fitted()
+        self._begin_with(x)
+        self._start(np.array([]))
 
     def _learn_stranger(self, x: Any, y: NDArray[Any]) -> Scores:
         """The same for a label that was not among the classes when they were looked at last."""
@@ -168,9 +180,9 @@ class LabelTaker(RowTaker):
         labels = self.classes_.tolist()
         numbers = np.arange(len(labels)) if self._order is None else self._order
         targets = 2.0 * numbers - 1.0 if self.online_.task == "binary" else 1.0 * numbers
-        follow: Any = one_by_one(self.calibration_, self.online_.setting.n_outputs)
+        follow: Any = one_by_one(self.calibration_, self.online_.frame)
         if self._order is not None and len(labels) < 2:
-            follow = lambda target, scores: None  # noqa: E731 (there is nothing to tell apart yet)
+            follow = lambda row: None  # noqa: E731 (there is nothing to tell apart yet)
         self._singly = Singly(
             dict(zip(labels, targets.tolist(), strict=True)), labels * (2 if len(labels) == 1 else 1), follow
         )
