@@ -261,7 +261,9 @@ def some(block: Block, rows: slice) -> Block:
     """Some rows of a block that follow each other; their numbers are not copied."""
     if isinstance(block, Dense):
         return Dense(block.values[rows])
-    return block._replace(indptr=block.indptr[rows.start : rows.stop + 1])
+    begin, end = block.indptr[rows.start], block.indptr[rows.stop]
+    indptr = block.indptr[rows.start : rows.stop + 1] - begin
+    return block._replace(data=block.data[begin:end], indices=block.indices[begin:end], indptr=indptr)
 
 
 def unpack(block: Block) -> Any:

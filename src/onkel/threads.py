@@ -5,6 +5,7 @@
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 MANY = 4096  # rows, for which it is worth while to wake threads
+CHUNKS = 8  # in which parts that outnumber the threads take their turns
 _inside = threading.local()
 
 
@@ -58,3 +60,36 @@ def each(work: Callable[..., T], *arguments: Iterable[Any], at_once: bool = True
         return work(*one)
 
     return list(_pool(count, os.getpid()).map(inside, sets))
+
+
+def in_turns(
+    work: Callable[[int, T, slice], T], parts: Iterable[T], first: int, n: int, at_once: bool = True
+) -> list[T]:
+    """What becomes of each part k when it is ``work(k, part, rows)`` for all rows from `first` to n - 1, some at a time.
+
+    A thread takes the part that has waited longest, does its next rows, and lets it wait again: three parts keep two
+    threads busy.
+
+    >>> in_turns(lambda k, part, rows: part + [(rows.start, rows.stop)], [[], []], 1, 3)
+    [[(1, 3)], [(1, 3)]]
+    """
+    waiting = deque((k, part, first) for k, part in enumerate(parts))
+    count, rows = min(free(), len(waiting)) if at_once else 1, n - first
+    size = -(-rows // CHUNKS) if rows >= MANY and len(waiting) % count else rows
+    done = dict[int, T]()
+
+    def take_turns(_: int) -> None:
+        while waiting:
+            try:
+                k, part, begin = waiting.popleft()
+            except IndexError:  # another thread was faster
+                return
+            last = min(n, begin + size)
+            part = work(k, part, slice(begin, last))
+            if last < n:
+                waiting.append((k, part, last))
+            else:
+                done[k] = part
+
+    each(take_turns, range(count))
+    return [done[k] for k in sorted(done)]

@@ -66,3 +66,53 @@ def test_orders_and_folds_side_by_side_give_the_same_figures(monkeypatch):
         monkeypatch.setenv("ONKEL_THREADS", count)
         found.append((over_permutations(learner, X, y, orders)["mistake_rate"], cross_validated(learner, X, y)))
     assert found[0] == found[1]
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [("raker", "regression"), ("ada_raker", "binary"), ("omkl", "regression"), ("multi_rrf", "multiclass"),
+     ("one_vs_rest", "multiclass")],
+)  # fmt: skip
+def test_parts_that_take_turns_learn_the_same_bits(name, task, layout, monkeypatch):
+    X, y = stream(task)
+    rows, found = laid_out(X, layout), []
+    for count in ("1", "2", "3"):
+        monkeypatch.setenv("ONKEL_THREADS", count)
+        online = started(name, task, parameters(name, task))
+        found.append((online.learn(rows, y), online.model))
+    assert snapshot.same(found[1], found[0])
+    assert snapshot.same(found[2], found[0])
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize(("parts", "count"), [(1, 2), (2, 2), (3, 2), (5, 3), (2, 4)])
+@pytest.mark.parametrize(("first", "n"), [(0, 0), (0, 3), (2, 30), (30, 30)])
+def test_every_part_has_every_row_once_and_in_order(parts, count, first, n, monkeypatch):
+    monkeypatch.setenv("ONKEL_THREADS", str(count))
+
+    def work(k, seen, rows):
+        return [*seen, *((k, i) for i in range(n)[rows])]
+
+    found = threads.in_turns(work, [[] for _ in range(parts)], first, n)
+    assert found == [[(k, i) for i in range(first, n)] for k in range(parts)]
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_three_parts_take_turns_in_two_threads(monkeypatch):
+    monkeypatch.setenv("ONKEL_THREADS", "2")
+    cuts = threads.in_turns(lambda k, seen, rows: [*seen, rows.start], [[], [], []], 0, 80)
+    assert cuts == [list(range(0, 80, 10))] * 3
+
+
+def test_an_error_in_a_thread_is_not_lost(monkeypatch):
+    monkeypatch.setenv("ONKEL_THREADS", "2")
+
+    def work(k, part, rows):
+        if k == 1:
+            raise ValueError("part 1 is broken")
+        return part
+
+    with pytest.raises(ValueError, match="part 1 is broken"):
+        threads.in_turns(work, [0, 1, 2], 0, 10)

@@ -25,7 +25,7 @@ from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.points import as_rows, resized, with_room
 from onkel.rows import Block, pack, row_count, some, unpack
 from onkel.support import enlarged
-from onkel.threads import each, shares
+from onkel.threads import each, in_turns, shares
 
 ENOUGH = 64  # rows, for which it is worth while to wake threads that learn or score a part of a model each
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
@@ -68,13 +68,13 @@ def roomy(model: Any, block: Any) -> Any:
 
 def learn_each(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Any:
     """Learn the rows part by part: no part knows of the others, so each can have the whole block at once."""
-    own, count = rooms(model, scores), len(model.parts)
+    own = rooms(model, scores)
 
-    def work(k: int) -> Any:
-        wanted = signs(targets, k) if isinstance(model, OneVsRest) else targets
-        return learn(model.parts[k], block, first, wanted, importance, own[k])
+    def work(k: int, part: Any, rows: slice) -> Any:
+        wanted = signs(targets[rows], k) if isinstance(model, OneVsRest) else targets[rows]
+        return learn(part, some(block, rows), 0, wanted, importance[rows], own[k, rows])
 
-    parts = each(work, range(count), at_once=len(scores) - first >= ENOUGH)
+    parts = in_turns(work, model.parts, first, len(scores), len(scores) - first >= ENOUGH)
     scores[first:] = together(model, own)[first:]
     model.clock[0] += row_count(block) - first
     return model._replace(parts=tuple(parts))
@@ -99,10 +99,10 @@ def followed(model: Experts, block: Any, targets: Any, importance: Any, scores: 
     """The experts after all rows of a block."""
     own = rooms(model, scores)
 
-    def work(k: int) -> Any:
-        return learn(model.parts[k], block, 0, targets, importance, own[k])
+    def work(k: int, part: Any, rows: slice) -> Any:
+        return learn(part, some(block, rows), 0, targets[rows], importance[rows], own[k, rows])
 
-    parts = each(work, range(len(own)), at_once=len(scores) >= ENOUGH)
+    parts = in_turns(work, model.parts, 0, len(scores), len(scores) >= ENOUGH)
     experts.follow(model.combination, own, 0, targets, importance, scores)
     model.clock[0] += len(scores)
     return model._replace(parts=tuple(parts))

@@ -286,7 +286,7 @@ def steer(place: Any, gradient: Any, near: Any, direction: Any) -> None:
     for s in range(S):
         for r in range(s + 1):
             near[s, r] = near[r, s] = apart(row(place, s), row(place, r))
-    square = 0.5 * np.median(near) / np.log(S + 1.0)
+    square = 0.5 * median(near) / np.log(S + 1.0)
     for j in range(S):
         out = row(direction, j)
         out[:] = 0
@@ -299,6 +299,34 @@ def steer(place: Any, gradient: Any, near: Any, direction: Any) -> None:
             else:  # particles that are all in one place, or a single one, have nothing to keep apart
                 pull(1.0 / S, 0.0, row(gradient, s), row(place, s), out)
         pull(repelled, 0.0, row(place, j), row(place, j), out)
+
+
+@compiled(heavy=True)
+def median(near: Any) -> float:
+    """Median of all entries of a square matrix: Hoare's selection (NumPy's takes a second to compile)."""
+    S = near.shape[0]
+    values, middle = np.empty(S * S), S * S // 2
+    for s in range(S):
+        for r in range(S):
+            values[s * S + r] = near[s, r]
+    low, high = 0, S * S - 1
+    while low < high:
+        pivot, i, j = values[middle], low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while pivot < values[j]:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i, j = i + 1, j - 1
+        low, high = i if j < middle else low, j if middle < i else high
+    if S % 2 == 1:
+        return float(values[middle])
+    below = values[0]
+    for i in range(1, middle):
+        below = max(below, values[i])
+    return float(0.5 * (below + values[middle]))
 
 
 @compiled(flags=SUM, heavy=True)
