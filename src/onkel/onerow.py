@@ -35,9 +35,9 @@ class Frame(NamedTuple):
 
 def frame(setting: Any, task: str, raw_dtype: Any, positive: bool) -> Frame:
     """Arrays for rows of a stream."""
-    row = np.zeros(1), np.ones(1), np.zeros((1, setting.n_outputs))
-    kind = setting.n_features, raw_dtype, setting.dtype, task
-    return Frame(*row, *kind, finite=setting.missing == "error", positive=positive)
+    target, importance, scores = np.zeros(1), np.ones(1), np.zeros((1, setting.n_outputs))
+    kind = setting.n_features, raw_dtype, setting.dtype
+    return Frame(target, importance, scores, *kind, task, setting.missing == "error", positive)
 
 
 def bindable(model: Any) -> bool:

@@ -65,7 +65,7 @@ def each(work: Callable[..., T], *arguments: Iterable[Any], at_once: bool = True
 def in_turns(
     work: Callable[[int, T, slice], T], parts: Iterable[T], first: int, n: int, at_once: bool = True
 ) -> list[T]:
-    """What becomes of each part k when it is ``work(k, part, rows)`` for all rows from `first` to n - 1, some at a time.
+    """What becomes of each part k when it is ``work(k, part, rows)`` for all rows from `first` to n - 1, some at once.
 
     A thread takes the part that has waited longest, does its next rows, and lets it wait again: three parts keep two
     threads busy.
