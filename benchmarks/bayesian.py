@@ -52,10 +52,11 @@ def accuracies(quick: bool) -> None:
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
-    lines, errors = [], []
+    header = ["", "paper", "ours - paper", "bkm", "rrf", "SVC", "CPU s", "", "", "passes"]
+    lines, errors = list[list[str]](), list[list[str]]()
     for name, printed in PAPER.items():
         if not (FOLDER / f"{name}.libsvm.xz").exists():
-            lines.append([name, "not there", *[""] * 7])
+            lines.append([name, "not there", *[""] * (len(header) - 2)])
             continue
         X, y, Z, z = load(name)
         if quick:
@@ -70,7 +71,6 @@ def accuracies(quick: bool) -> None:
         cells = [f"{a:.2f}" for a in right] + [f"{s:.0f}" for s in seconds]
         lines.append([name, f"{printed:.2f}", f"{right[0] - printed:+.2f}", *cells, str(epochs)])
         errors.append([name, *calibrated(bayes, Z, z)])
-    header = ["", "paper", "ours - paper", "bkm", "rrf", "SVC", "CPU s", "", "", "passes"]
     table(
         f"Test accuracy in %; SVC on at most {FEW:,} rows, its time without a search for its parameters", header, lines
     )
