@@ -86,7 +86,7 @@ def tables(quick: bool) -> None:
     lines = []
     for name, (with_trees, with_cells, with_svm) in PAPER.items():
         if not (FOLDER / f"{name}.libsvm.xz").exists():
-            lines.append([name, "not there", *[""] * 6])
+            lines.append([name, "not there", *[""] * 7])
             continue
         split = load(name)
         X, y = (split.X[:20_000], split.y[:20_000]) if quick else (split.X, split.y)
