@@ -7,7 +7,6 @@ right", all with Adagrad steps. The order of the classes stays that of the score
 after the other, so the cut of the stream does not matter.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 from onkel.borrow import row
 from onkel.dispatch import compiled, entry_point, known
 from onkel.losses import sigmoid
-from onkel.onerow import Frame
 
 RATE = 0.1
 SETTLED = 1e300  # a sum of squared slopes beside which all further ones are nothing
@@ -96,13 +94,6 @@ def calibrate(state: Any, targets: Any, importance: Any, scores: Any, claims: An
                 state.energy[m] += slope * slope
                 moved = state.moves[m] - RATE * slope / np.sqrt(state.energy[m])
                 state.moves[m] = min(max(moved, -LIMIT), LIMIT)
-
-
-def one_by_one(state: Calibration, row: Frame) -> Callable[[Frame], None]:
-    """A function that learns from one row, through machine code bound to arrays such as this row's."""
-    claims = np.zeros((1, 2))
-    run = calibrate.bind(state, row.target, row.importance, row.scores, claims)
-    return lambda row: run(state, row.target, row.importance, row.scores, claims)
 
 
 def probabilities(state: Calibration, scores: NDArray[np.float64]) -> NDArray[np.float64]:

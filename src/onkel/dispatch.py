@@ -1,4 +1,4 @@
-"""Verbs, compiled code and its cache: with `linking`, the only file that talks to Numba's compiler.
+"""Verbs, compiled code and its cache: with `linking` and `chaining`, what talks to Numba's compiler.
 
 A *verb* is a function whose implementation is chosen by the type of its first argument, in plain Python and in
 compiled code alike. Small pieces are *light* (always inlined); vector kernels are *heavy* (a call of their own, which

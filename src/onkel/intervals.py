@@ -8,14 +8,12 @@ is too small for c, an interval is infinite.
 References: vovk2005
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onkel.dispatch import compiled, entry_point, known
-from onkel.onerow import Frame
 
 ROWS = 1000  # whose errors are kept
 COVERAGE = 0.9  # of the intervals that are watched while a stream is learned
@@ -102,10 +100,3 @@ def _around(state: Any, predictions: Any, coverage: float, bounds: Any) -> None:
     low, high = ends(state, coverage)
     for i in range(predictions.shape[0]):
         bounds[i, 0], bounds[i, 1] = predictions[i] + low, predictions[i] + high
-
-
-def one_by_one(state: Errors, row: Frame) -> Callable[[Frame], None]:
-    """A function that takes note of one row, through machine code bound to arrays such as this row's."""
-    bounds = np.zeros((1, 2))
-    run = follow.bind(state, row.target, row.scores, COVERAGE, bounds)
-    return lambda row: run(state, row.target, row.scores, COVERAGE, bounds)

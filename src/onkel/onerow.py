@@ -1,4 +1,4 @@
-"""One row at a time, through machine code that is bound to arrays of its own: no type analysis per call."""
+"""One row at a time, through a chain of machine code that is bound to arrays of its own: no type analysis per call."""
 
 from collections.abc import Callable
 from math import isfinite
@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel import scaling
+from onkel.chaining import chain
 from onkel.learners import driving
 from onkel.rows import Dense, all_finite
 from onkel.scaling import Standardised
 
 NEGATIVE = "Negative values in data: the additive chi2 kernel needs features >= 0."
+NOT_FINITE = "A row must consist of finite numbers; one is NaN or too large."
 TARGETS = {
     "binary": "-1 or 1",
     "multiclass": "numbers of classes: 0, 1, ...",
@@ -46,81 +48,75 @@ def bindable(model: Any) -> bool:
 
 
 def placing(own: Frame) -> tuple[Any, Callable[[Any], None]]:
-    """An array (1, d), and a function that puts a row there and refuses what is none."""
+    """An array (1, d), and a function that puts a row there and refuses what is none, but for NaN and infinity."""
     width, positive = own.width, own.positive
     values = np.zeros((1, width), own.raw_dtype)
     row = values[0]
-    usable: Callable[[Any], bool] = all_finite.bind(row) if own.finite else lambda _: True
 
     def place(x: Any) -> None:
         if len(x) != width:  # or a single number would be spread over the row
             raise ValueError(f"A row must be of width {width}; this one has {len(x)} numbers.")
         row[:] = x
-        if not usable(row):
-            raise ValueError("A row must consist of finite numbers; one is NaN or too large.")
         if positive and row.min() < 0:
             raise ValueError(NEGATIVE)
 
     return values, place
 
 
-def learning(model: Any, own: Frame, replace: Callable[[Any], None]) -> Callable[[Any, float], Any]:
-    """A function that learns one row and returns the scores from before; a model that outgrows itself is replaced."""
-    values, place = placing(own)
-    run, target, scores = _step(model, own, values, replace), own.target, own.scores[0]
+def learning(
+    model: Any, own: Frame, witness: tuple[Any, ...], replace: Callable[[Any], None]
+) -> Callable[[Any, float], Any]:
+    """A function that learns one row and returns the scores from before; a model that outgrows itself is replaced.
+
+    A witness, a call of compiled code, follows each row.
+    """
+    (values, place), target, scores = placing(own), own.target, own.scores[0]
     labels = frozenset({-1.0, 1.0} if own.task == "binary" else range(len(scores)))
     fine: Callable[[float], bool] = isfinite if own.task == "regression" else labels.__contains__
+    seen, inner = Dense(values), model
+    calls: list[tuple[Any, ...]] = [(all_finite, values[0])] if own.finite else []
+    if isinstance(model, Standardised):
+        raw, seen, inner = seen, Dense(np.zeros(values.shape, own.dtype)), model.model
+        calls.append((scaling.learn, model.scaler, raw, own.importance, seen))
+    row = inner, seen, 0, target, own.importance, own.scores
+    calls += [(driving.LOOPS[type(inner)][0], *row), *([witness] if witness else [])]
+    run, all_of_them = chain(*calls), len(calls)
+
+    def stopped(done: int) -> None:
+        if own.finite and done == 0:
+            raise ValueError(NOT_FINITE)
+        replace(driving.learn(*row))  # there was no room, which the slow path makes
+        for entry, *arguments in [witness] if witness else []:
+            entry(*arguments)
 
     def learn(x: Any, y: float) -> Any:
         place(x)
         if not fine(y):
             raise ValueError(f"A target must be {TARGETS[own.task]}.")
         target[0] = y
-        run()
+        done = run()
+        if done < all_of_them:
+            stopped(done)
         return scores
 
     return learn
 
 
-def _step(model: Any, own: Frame, values: Any, replace: Callable[[Any], None]) -> Callable[[], None]:
-    """A function that learns the row that stands there."""
-    block, target, importance, scores = Dense(values), own.target, own.importance, own.scores
-    if isinstance(model, Standardised):
-        seen = Dense(np.zeros(values.shape, own.dtype))
-        move = scaling.learn.bind(model.scaler, block, importance, seen)
-        inner = _step(model.model, own, seen.values, replace)
-
-        def both() -> None:
-            move(model.scaler, block, importance, seen)
-            inner()
-
-        return both
-    run = driving.LOOPS[type(model)][0].bind(model, block, 0, target, importance, scores)
-
-    def step() -> None:
-        if not run(model, block, 0, target, importance, scores):  # no room: the slow path makes some
-            replace(driving.learn(model, block, 0, target, importance, scores))
-
-    return step
-
-
 def scoring(model: Any, own: Frame) -> Callable[[Any], Any]:
     """A function that returns the scores of one row."""
-    (values, place), scores, state = placing(own), np.zeros(own.scores.shape), None
-    block, out = Dense(values), scores[0]
+    (values, place), scores = placing(own), np.zeros(own.scores.shape)
+    seen, inner, out = Dense(values), model, scores[0]
+    calls: list[tuple[Any, ...]] = [(all_finite, values[0])] if own.finite else []
     if isinstance(model, Standardised):
-        seen, state, model = Dense(np.zeros(values.shape, own.dtype)), model.scaler, model.model
-        move = scaling.apply.bind(state, block, seen)
-    else:
-        seen = block
-    known = driving.answering(model)
-    run = driving.LOOPS[type(model)][1].bind(known, seen, scores)
+        raw, seen, inner = seen, Dense(np.zeros(values.shape, own.dtype)), model.model
+        calls.append((scaling.apply, model.scaler, raw, seen))
+    calls.append((driving.LOOPS[type(inner)][1], driving.answering(inner), seen, scores))
+    run, all_of_them = chain(*calls), len(calls)
 
     def score(x: Any) -> Any:
         place(x)
-        if state is not None:
-            move(state, block, seen)
-        run(known, seen, scores)
+        if run() < all_of_them:
+            raise ValueError(NOT_FINITE)
         return out
 
     return score

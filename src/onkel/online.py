@@ -76,7 +76,9 @@ def bare(model: Any) -> Any:
 
 def dressed(model: Any, inner: Any) -> Any:
     """Another model in what this one wears."""
-    return model._replace(model=inner) if isinstance(model, Standardised) else inner
+    if not isinstance(model, Standardised):
+        return inner
+    return model if inner is model.model else model._replace(model=inner)
 
 
 def thinned(held: Waiting, size: int, setting: Setting) -> Waiting:
@@ -136,6 +138,7 @@ class Online:
         self._raw_dtype = np.dtype(np.float64) if plan.standardise else setting.dtype
         self.model = self._fresh() if model is None else model
         self.frame = onerow.frame(setting, task, self._raw_dtype, self._positive)
+        self.witness: tuple[Any, ...] = ()
         self._bound = Bound(None)
         self.turn = RLock()
 
@@ -179,7 +182,7 @@ class Online:
         """The model after these rows; writes the scores that they had before."""
         if isinstance(model, Standardised):
             block = standardised(model.scaler, block, importance, self.setting.dtype)
-            return model._replace(model=self._learned(model.model, block, targets, importance, scores))
+            return dressed(model, self._learned(model.model, block, targets, importance, scores))
         first = 0
         while first < len(scores) and isinstance(model, Waiting):
             model, first = self._hold(model, block, first, targets, importance, scores)
@@ -224,6 +227,10 @@ class Online:
         with self.turn:
             return self.scored_one(x).copy()
 
+    def watch(self, *witness: Any) -> None:
+        """Let an entry point, called with these arguments, follow each row that is learned alone; it reads `frame`."""
+        self.witness, self._bound = witness, self._bound._replace(learn=None)
+
     def learned_one(self, x: Any, y: float) -> Scores:
         """As `learn_one`, for those whose turn it is: `frame` holds target and scores until the next call."""
         bound = self._bound
@@ -231,9 +238,11 @@ class Online:
             if not self._bindable:
                 scores = self.frame.scores[0]
                 self.frame.target[0], scores[:] = y, self.learn(np.asarray(x)[None], np.array([y]))[0]
+                for entry, *arguments in [self.witness] if self.witness else []:
+                    entry(*arguments)
                 return scores
             bound = self._bind(len(x))
-            bound = bound._replace(learn=onerow.learning(self.model, self.frame, self._replace_model))
+            bound = bound._replace(learn=onerow.learning(self.model, self.frame, self.witness, self._replace_model))
             self._bound = bound
         return bound.learn(x, y)
 
@@ -326,7 +335,7 @@ class Online:
     def __getstate__(self) -> dict[str, Any]:
         with self.turn:  # bound machine code and locks stay in their process
             kept = {key: value for key, value in self.__dict__.items() if key != "turn"}
-            return {**kept, "_bound": Bound(None)}
+            return {**kept, "_bound": Bound(None), "witness": ()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, turn=RLock())

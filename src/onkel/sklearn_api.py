@@ -1,6 +1,5 @@
 """The scikit-learn face: classifier and regressor, by its conventions."""
 
-from collections.abc import Callable
 from typing import Any, Self, cast
 
 import numpy as np
@@ -13,8 +12,6 @@ from onkel.calibration import probabilities
 from onkel.checks import difference
 from onkel.folding import places
 from onkel.intervals import COVERAGE, Errors, follow, intervals, no_errors
-from onkel.intervals import one_by_one as noting
-from onkel.onerow import Frame
 from onkel.onnx_export import to_onnx
 from onkel.recipes import Learner
 from onkel.recipes.common import positive
@@ -224,9 +221,6 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
         scores = self.online_.scored_one(x)
         return scores if self._order is None else scores[self._order]
 
-    def __getstate__(self) -> Any:
-        return {**super().__getstate__(), "_singly": None}  # bound machine code stays in its process
-
     @in_turn
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: (n,) for two classes, positive for the second; (n, classes) for more."""
@@ -278,7 +272,6 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
 
     errors_: Errors
 
-    _note: Callable[[Frame], None] | None = None
     _kind = "regression"
 
     def __init__(
@@ -325,7 +318,7 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
 
     def _start(self) -> None:
         self._begin("regression", 1)
-        self.errors_, self._note = no_errors(), None
+        self.errors_ = no_errors()
 
     def _learn(self, X: Any, y: Any, weights: Any) -> NDArray[np.float64]:
         targets = np.ascontiguousarray(y, np.float64)
@@ -347,10 +340,9 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
             if self._columns is not None or type(x) is dict:
                 x = self._filled_row(self._row(x, learns=True), learns=True)
             online = self.online_
-            note = self._note = self._note or noting(self.errors_, online.frame)
-            scores = online.learned_one(x, float(y))
-            note(online.frame)
-            return scores.copy()
+            if not online.witness:
+                online.watch(follow, self.errors_, online.frame.target, online.frame.scores, COVERAGE, np.zeros((1, 2)))
+            return online.learned_one(x, float(y)).copy()
 
     def predict_one(self, x: Any) -> float:
         """The prediction for one row, a sequence or a dict by name, without scikit-learn's validation."""
@@ -376,12 +368,9 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         """
         return intervals(self.errors_, self.predict(X), coverage)
 
-    def __getstate__(self) -> Any:
-        return {**super().__getstate__(), "_note": None}  # bound machine code stays in its process
-
     def _content(self) -> dict[str, Any]:
         return {**super()._content(), "errors": self.errors_}
 
     def _restore(self, content: dict[str, Any], opened: dict[str, Any]) -> bool:
-        self.errors_, self._note = cast(Errors, content.get("errors")), None
+        self.errors_ = cast(Errors, content.get("errors"))
         return super()._restore(content, opened) and difference(self.errors_, no_errors(), ruled=False) == ""

@@ -1,6 +1,5 @@
 """How the classifier takes labels in: classes that are all known, or that come new; and the weights of classes."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
@@ -8,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from onkel.calibration import Calibration, calibrate, calibration, one_by_one
+from onkel.calibration import Calibration, calibrate, calibration
 from onkel.checks import difference
 from onkel.growing import grown
-from onkel.onerow import Frame
 from onkel.recipes.common import one_of
 from onkel.sklearn_rows import RowTaker
 from onkel.targets import decide, newcomers, numbered, outputs, task_of
@@ -21,11 +19,10 @@ Scores = NDArray[np.float64]
 
 
 class Singly(NamedTuple):
-    """What a classifier needs for rows one by one: targets by label, labels by class, and what learns probabilities."""
+    """What a classifier needs for rows one by one: targets by label, and labels by class."""
 
     targets: dict[Any, float]
     labels: list[Any]
-    calibrate: Callable[[Frame], None]
 
 
 class LabelTaker(RowTaker):
@@ -154,9 +151,9 @@ class LabelTaker(RowTaker):
             if self.class_weight is not None:
                 number = int(target > 0.0) if self.online_.task == "binary" else int(target)
                 return self._learn_known(np.asarray(x)[None], np.array([number]), None)[0]
-            online = self.online_
-            scores = online.learned_one(x, target)
-            singly.calibrate(online.frame)
+            if not self.online_.witness:
+                self._let_calibrate()
+            scores = self.online_.learned_one(x, target)
             return scores.copy() if self._order is None else scores[self._order]
 
     def _begin_with_one(self, x: Any) -> None:
@@ -180,13 +177,15 @@ class LabelTaker(RowTaker):
         labels = self.classes_.tolist()
         numbers = np.arange(len(labels)) if self._order is None else self._order
         targets = 2.0 * numbers - 1.0 if self.online_.task == "binary" else 1.0 * numbers
-        follow: Any = one_by_one(self.calibration_, self.online_.frame)
-        if self._order is not None and len(labels) < 2:
-            follow = lambda row: None  # noqa: E731 (there is nothing to tell apart yet)
-        self._singly = Singly(
-            dict(zip(labels, targets.tolist(), strict=True)), labels * (2 if len(labels) == 1 else 1), follow
-        )
+        by_label = dict(zip(labels, targets.tolist(), strict=True))
+        self._singly = Singly(by_label, labels * (2 if len(labels) == 1 else 1))
         return self._singly
+
+    def _let_calibrate(self) -> None:
+        """Let probabilities follow rows that are learned one by one, once there is something to tell apart."""
+        if self._order is None or len(self.classes_) > 1:
+            row = self.online_.frame
+            self.online_.watch(calibrate, self.calibration_, row.target, row.importance, row.scores, np.zeros((1, 2)))
 
     def _label_content(self) -> dict[str, Any]:
         """What a file needs to know of classes that come new and of their weights."""
