@@ -18,6 +18,14 @@ from numba.core.typed_passes import NativeLowering
 class Linked(JITCodeLibrary):
     """A library that is there to be linked into others, and is not run itself."""
 
+    heavy = False
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        for function in ir_module.functions if self.heavy else []:
+            if not function.is_declaration:
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)
+
     def finalize(self) -> None:
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
@@ -33,12 +41,12 @@ class LinkedLowering(NativeLowering):
     def run_pass(self, state: Any) -> bool:
         context = state.targetctx
         state.library = Linked(context.codegen(), state.func_id.func_qualname)
+        state.library.heavy = not state.flags.forceinline
         state.flags = state.flags.copy()
         state.flags.no_compile = True
         super().run_pass(state)
         lowered = state["cr"]
-        if not state.flags.forceinline:
-            state.library._final_module.get_function(lowered.fndesc.llvm_func_name).add_function_attribute("noinline")
+        if state.library.heavy:
             state.library._optimize_final_module()
         nowhere, description = 0, lowered.fndesc
         key = _dynfunc.make_function(
