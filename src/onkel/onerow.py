@@ -64,11 +64,11 @@ def placing(own: Frame) -> tuple[Any, Callable[[Any], None]]:
 
 
 def learning(
-    model: Any, own: Frame, witness: tuple[Any, ...], replace: Callable[[Any], None]
+    model: Any, own: Frame, witnesses: tuple[tuple[Any, ...], ...], replace: Callable[[Any], None]
 ) -> Callable[[Any, float], Any]:
     """A function that learns one row and returns the scores from before; a model that outgrows itself is replaced.
 
-    A witness, a call of compiled code, follows each row.
+    Witnesses, calls of compiled code, follow each row.
     """
     (values, place), target, scores = placing(own), own.target, own.scores[0]
     labels = frozenset({-1.0, 1.0} if own.task == "binary" else range(len(scores)))
@@ -79,14 +79,14 @@ def learning(
         raw, seen, inner = seen, Dense(np.zeros(values.shape, own.dtype)), model.model
         calls.append((scaling.learn, model.scaler, raw, own.importance, seen))
     row = inner, seen, 0, target, own.importance, own.scores
-    calls += [(driving.LOOPS[type(inner)][0], *row), *([witness] if witness else [])]
+    calls += [(driving.LOOPS[type(inner)][0], *row), *witnesses]
     run, all_of_them = chain(*calls), len(calls)
 
     def stopped(done: int) -> None:
         if own.finite and done == 0:
             raise ValueError(NOT_FINITE)
         replace(driving.learn(*row))  # there was no room, which the slow path makes
-        for entry, *arguments in [witness] if witness else []:
+        for entry, *arguments in witnesses:
             entry(*arguments)
 
     def learn(x: Any, y: float) -> Any:

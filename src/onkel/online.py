@@ -138,7 +138,7 @@ class Online:
         self._raw_dtype = np.dtype(np.float64) if plan.standardise else setting.dtype
         self.model = self._fresh() if model is None else model
         self.frame = onerow.frame(setting, task, self._raw_dtype, self._positive)
-        self.witness: tuple[Any, ...] = ()
+        self.witnesses: tuple[tuple[Any, ...], ...] = ()
         self._bound = Bound(None)
         self.turn = RLock()
 
@@ -229,7 +229,7 @@ class Online:
 
     def watch(self, *witness: Any) -> None:
         """Let an entry point, called with these arguments, follow each row that is learned alone; it reads `frame`."""
-        self.witness, self._bound = witness, self._bound._replace(learn=None)
+        self.witnesses, self._bound = (witness,), self._bound._replace(learn=None)
 
     def learned_one(self, x: Any, y: float) -> Scores:
         """As `learn_one`, for those whose turn it is: `frame` holds target and scores until the next call."""
@@ -238,11 +238,11 @@ class Online:
             if not self._bindable:
                 scores = self.frame.scores[0]
                 self.frame.target[0], scores[:] = y, self.learn(np.asarray(x)[None], np.array([y]))[0]
-                for entry, *arguments in [self.witness] if self.witness else []:
+                for entry, *arguments in self.witnesses:
                     entry(*arguments)
                 return scores
             bound = self._bind(len(x))
-            bound = bound._replace(learn=onerow.learning(self.model, self.frame, self.witness, self._replace_model))
+            bound = bound._replace(learn=onerow.learning(self.model, self.frame, self.witnesses, self._replace_model))
             self._bound = bound
         return bound.learn(x, y)
 
@@ -335,7 +335,7 @@ class Online:
     def __getstate__(self) -> dict[str, Any]:
         with self.turn:  # bound machine code and locks stay in their process
             kept = {key: value for key, value in self.__dict__.items() if key != "turn"}
-            return {**kept, "_bound": Bound(None), "witness": ()}
+            return {**kept, "_bound": Bound(None), "witnesses": ()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, turn=RLock())

@@ -340,7 +340,7 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
             if self._columns is not None or type(x) is dict:
                 x = self._filled_row(self._row(x, learns=True), learns=True)
             online = self.online_
-            if not online.witness:
+            if not online.witnesses:
                 online.watch(follow, self.errors_, online.frame.target, online.frame.scores, COVERAGE, np.zeros((1, 2)))
             return online.learned_one(x, float(y)).copy()
 

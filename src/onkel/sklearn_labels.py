@@ -151,7 +151,7 @@ class LabelTaker(RowTaker):
             if self.class_weight is not None:
                 number = int(target > 0.0) if self.online_.task == "binary" else int(target)
                 return self._learn_known(np.asarray(x)[None], np.array([number]), None)[0]
-            if not self.online_.witness:
+            if not self.online_.witnesses:
                 self._let_calibrate()
             scores = self.online_.learned_one(x, target)
             return scores.copy() if self._order is None else scores[self._order]
