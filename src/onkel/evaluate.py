@@ -54,7 +54,8 @@ class Tally:
             metric.update(targets, scores)
         lost = errors(self.task, targets, scores)
         while len(lost):
-            part, lost = np.split(lost, [min(len(lost), self.spacing - self.rows % self.spacing)])
+            size = self.spacing - self.rows % self.spacing
+            part, lost = lost[:size], lost[size:]
             self.total = add_up(self.total, part)
             self.rows += len(part)
             self._recent.extend(part.tolist())

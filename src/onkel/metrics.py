@@ -58,7 +58,8 @@ class ConfusionMatrix:
         self.counts = np.zeros((n_classes, n_classes), np.int64)
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
-        np.add.at(self.counts, (labels_of(targets, scores.shape[1]), decide(scores)), 1)
+        cells = labels_of(targets, scores.shape[1]) * len(self.counts) + decide(scores)
+        self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
 
     def report(self) -> dict[str, Any]:
         seen = self.counts.sum(axis=1)
@@ -86,8 +87,9 @@ class Probabilities:
         self.rows += len(targets)
         sure, bins = claims[:, 1], np.minimum(BINS * claims[:, 1], BINS - 1).astype(np.int64)
         right = decide(scores, tie=0) == labels_of(targets, scores.shape[1])
-        for sums, values in ((self.counts, np.ones(len(sure))), (self.claimed, sure), (self.right, right)):
-            np.add.at(sums, bins, values)
+        self.counts += np.bincount(bins, minlength=BINS)
+        self.right += np.bincount(bins[right], minlength=BINS)
+        np.add.at(self.claimed, bins, sure)  # one after the other, for its rounding not to know of blocks
 
     def report(self) -> dict[str, Any]:
         error = float(np.abs(self.claimed - self.right).sum()) / max(self.rows, 1)

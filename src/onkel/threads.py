@@ -7,7 +7,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -48,18 +48,43 @@ def _pool(count: int, process: int) -> ThreadPoolExecutor:
 def each(work: Callable[..., T], *arguments: Iterable[Any], at_once: bool = True) -> list[T]:
     """What `work` makes of each set of arguments, in their order; in threads unless this is one already.
 
+    This thread takes part. If it only waited, the others would often be woken on one and the same processor.
+
     >>> each(lambda a, b: a + b, [1, 2], [10, 20])
     [11, 22]
     """
-    count, sets = free(), list(zip(*arguments, strict=True))
-    if not at_once or count < 2 or len(sets) < 2:
+    sets = list(zip(*arguments, strict=True))
+    count = min(free(), len(sets)) if at_once else 1
+    if count < 2:
         return [work(*one) for one in sets]
+    waiting, found = deque(enumerate(sets)), dict[int, T]()
 
-    def inside(one: tuple[Any, ...]) -> T:
+    def take_part() -> None:
         _inside.worker = True
-        return work(*one)
+        try:
+            while (one := _next(waiting)) is not None:
+                found[one[0]] = work(*one[1])
+        finally:
+            _inside.worker = False
 
-    return list(_pool(count, os.getpid()).map(inside, sets))
+    helpers = [_pool(count - 1, os.getpid()).submit(take_part) for _ in range(count - 1)]
+    try:
+        take_part()
+    finally:
+        waiting.clear()  # whatever went wrong, nothing more is begun
+        begun = [helper for helper in helpers if not helper.cancel()]
+        wait(begun)
+    for helper in begun:
+        helper.result()
+    return [found[k] for k in range(len(sets))]
+
+
+def _next(waiting: deque[T]) -> T | None:
+    """The one that has waited longest; None where another thread was faster."""
+    try:
+        return waiting.popleft()
+    except IndexError:
+        return None
 
 
 def in_turns(
@@ -79,11 +104,8 @@ def in_turns(
     done = dict[int, T]()
 
     def take_turns(_: int) -> None:
-        while waiting:
-            try:
-                k, part, begin = waiting.popleft()
-            except IndexError:  # another thread was faster
-                return
+        while (one := _next(waiting)) is not None:
+            k, part, begin = one
             last = min(n, begin + size)
             part = work(k, part, slice(begin, last))
             if last < n:
