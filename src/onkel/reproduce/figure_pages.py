@@ -6,7 +6,7 @@ from typing import Any
 from onkel.reproduce.claims import Lines
 from onkel.reproduce.drawing import Picture, pictures
 from onkel.reproduce.figures import FIGURES
-from onkel.reproduce.pages import PROTOCOLS, command, extent, markdown_table, not_asked_for, simple
+from onkel.reproduce.pages import PROTOCOLS, brief, command, extent, markdown_table, not_asked_for, simple
 from onkel.reproduce.results import Drawn, Point, Series
 from onkel.reproduce.terms import ROWS, Claim, Metric
 
@@ -39,7 +39,7 @@ def cells(picture: Picture, metric: Metric, runs: int) -> list[list[str]]:
 
 def _cell(point: Point, metric: Metric, runs: int) -> str:
     std = f" +- {point.ours.std:.{metric.digits}f}" if runs > 1 else ""
-    return f"{point.ours.mean:.{metric.digits}f}{std}, {point.seconds:.2g} s"
+    return f"{point.ours.mean:.{metric.digits}f}{std}, {brief(point.seconds)} s"
 
 
 def findings(result: Drawn) -> list[tuple[Claim, str, bool | None, str]]:

@@ -27,6 +27,15 @@ LEGEND = (
 )
 
 
+def brief(number: float) -> str:
+    """Two digits, and all before the point.
+
+    >>> brief(0.0123), brief(152.3)
+    ('0.012', '152')
+    """
+    return f"{number:.2g}" if number < 10 else f"{number:.0f}"
+
+
 def cells(result: Result, line: Line) -> list[str]:
     """A line as text, under `HEADINGS`."""
     digits = EXPERIMENTS[result.experiment].metric.digits
@@ -37,7 +46,7 @@ def cells(result: Result, line: Line) -> list[str]:
     if line.paper is not None and line.paper.std is not None:
         paper += f" +- {line.paper.std:g}"
     difference = "-" if line.difference is None else f"{line.difference:+.1f}"
-    times = ["-" if time is None else f"{time:.2g}" if time < 10 else f"{time:.0f}" for time in result.relative(line)]
+    times = ["-" if time is None else brief(time) for time in result.relative(line)]
     return [line.dataset, line.algorithm, ours, paper, difference, *times, remark(result, line)]
 
 
