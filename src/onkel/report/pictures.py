@@ -57,10 +57,11 @@ def shortened(axis: Any) -> None:
 def short(x: float) -> str:
     """A large number in few letters.
 
-    >>> short(25_000), short(2_500_000)
-    ('25k', '2.5M')
+    >>> short(25_000), short(2_500_000), short(1_024)
+    ('25k', '2.5M', '1,024')
     """
-    return f"{x / 1e6:g}M" if abs(x) >= 1e6 else f"{x / 1e3:g}k" if abs(x) >= 1e3 else f"{x:g}"
+    text = f"{x / 1e6:g}M" if abs(x) >= 1e6 else f"{x / 1e3:g}k" if abs(x) >= 1e3 else f"{x:g}"
+    return text if abs(x) < 1e3 or len(text) < 6 else f"{x:,.0f}"
 
 
 def error_name(reports: Reports) -> str:
