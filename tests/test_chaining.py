@@ -25,14 +25,14 @@ class Outer(NamedTuple):
 
 
 @entry_point
-def describe(outer, whole, single, out):
+def describe(outer, whole, single, large, out):
     """Everything that can be known of the arguments."""
     out[0], out[1], out[2] = outer.inner.code, 1.0 if outer.inner.flag else 0.0, outer.inner.rate
     out[3] = 1.0 if outer.inner.nothing is None else 0.0
     out[4], out[5] = outer.pair[0], outer.pair[1]
     out[6], out[7], out[8] = outer.table.shape[0], outer.table.shape[1], outer.table.size
     out[9], out[10] = outer.table[1, 2], outer.inner.numbers[3]
-    out[11], out[12] = whole, single
+    out[11], out[12], out[13] = whole, single, large >> 1
 
 
 @entry_point
@@ -59,6 +59,7 @@ ARRAYS = {
     "contiguous": np.arange(12.0).reshape(3, 4),
     "columns": np.asfortranarray(np.arange(12.0).reshape(3, 4)),
     "strided": np.arange(48.0).reshape(6, 8)[::2, ::2],
+    "backwards": np.arange(12.0).reshape(3, 4)[::-1, ::-1],
     "float32": np.arange(12, dtype=np.float32).reshape(3, 4),
     "whole numbers": np.arange(12).reshape(3, 4),
 }
@@ -67,9 +68,9 @@ ARRAYS = {
 @pytest.mark.parametrize("kind", ARRAYS)
 def test_arguments_of_every_kind_arrive_as_in_a_plain_call(kind):
     outer = Outer(Inner(7, True, None, -0.25, np.arange(5, dtype=np.int32)), (3, 2.5), ARRAYS[kind])
-    expected, found = np.zeros(13), np.zeros(13)
-    describe(outer, -4, 1.5, expected)
-    assert chain((describe, outer, -4, 1.5, found))() == 1
+    expected, found, large = np.zeros(14), np.zeros(14), np.uint64(2**64 - 2)
+    describe(outer, -4, np.float32(1.5), large, expected)
+    assert chain((describe, outer, -4, np.float32(1.5), large, found))() == 1
     assert found.tolist() == expected.tolist()
     assert expected[:6].tolist() == [7.0, 1.0, -0.25, 1.0, 3.0, 2.5]
 

@@ -42,7 +42,7 @@ def chain(*calls: tuple[Any, ...]) -> Callable[[], int]:
     if CONFIG.DISABLE_JIT:
         return partial(_in_python, calls)
     words = [word for (_, own), (_, *args) in zip(kinds, calls, strict=True) for word in _words_of_all(own, args)]
-    table = np.array(words, np.int64)
+    table = np.array([word % 2**64 for word in words], np.uint64)  # below 0: as two's complements
     run: Any = partial(_chained(kinds), table.ctypes.data)
     run.kept = table, calls
     return run
@@ -73,7 +73,7 @@ def _words(kind: Any, value: Any) -> Iterator[int]:
     elif isinstance(kind, types.BaseTuple):
         yield from _words_of_all(kind.types, value)
     elif isinstance(kind, types.Float):
-        yield from struct.unpack("q", struct.pack("d", value))
+        yield from struct.unpack("Q", struct.pack("d", value))
     elif not isinstance(kind, types.NoneType):
         yield int(value)
 

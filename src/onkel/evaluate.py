@@ -36,7 +36,7 @@ class Tally:
         self.metrics = metrics_for(task, n_classes, window, probable)
         self.rows, self.total, self.spacing, self.seconds = 0, 0.0, 100, 0.0
         self.curve: list[Point] = []
-        self._recent: deque[float] = deque(maxlen=window)
+        self._recent = np.zeros(0)
 
     @property
     def error(self) -> float:
@@ -46,21 +46,22 @@ class Tally:
     @property
     def window_error(self) -> float:
         """The same over the last rows."""
-        return sum(self._recent) / max(len(self._recent), 1)
+        return add_up(0.0, self._recent) / max(len(self._recent), 1)
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
         """Follow rows with the scores they had before they were learned."""
         for metric in self.metrics:
             metric.update(targets, scores)
-        lost = errors(self.task, targets, scores)
-        while len(lost):
-            size = self.spacing - self.rows % self.spacing
-            part, lost = lost[:size], lost[size:]
+        done, lost = len(self._recent), np.concatenate([self._recent, errors(self.task, targets, scores)])
+        while done < len(lost):
+            part = lost[done : done + self.spacing - self.rows % self.spacing]
+            done += len(part)
             self.total = add_up(self.total, part)
             self.rows += len(part)
-            self._recent.extend(part.tolist())
             if self.rows % self.spacing == 0:
+                self._recent = lost[max(done - self.window, 0) : done]
                 self._mark()
+        self._recent = lost[-self.window :].copy()
 
     def _mark(self) -> None:
         self.curve.append(Point(self.rows, self.error, self.window_error))
@@ -71,7 +72,7 @@ class Tally:
     def state(self) -> dict[str, Any]:
         """All it knows, to be restored by another one of the same task."""
         own = {"rows": self.rows, "total": self.total, "spacing": self.spacing, "seconds": self.seconds}
-        lists = {"recent": tuple(self._recent), "curve": tuple(map(tuple, self.curve))}
+        lists = {"recent": tuple(self._recent.tolist()), "curve": tuple(map(tuple, self.curve))}
         return {**own, **lists, "metrics": tuple(dict(vars(metric)) for metric in self.metrics)}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -80,7 +81,7 @@ class Tally:
             state[key] for key in ("rows", "total", "spacing", "seconds")
         )
         self.curve = [Point(*point) for point in state["curve"]]
-        self._recent = deque(state["recent"], maxlen=self.window)
+        self._recent = np.array(state["recent"], np.float64)
         for metric, own in zip(self.metrics, state["metrics"], strict=True):
             if vars(metric).keys() != own.keys() or not all(_alike(vars(metric)[key], own[key]) for key in own):
                 raise ValueError("These are the errors of another task.")
