@@ -42,6 +42,7 @@ SECONDS_BEFORE_SAYING_SO = 0.8
 _sources: set[Path] = set()
 _making = threading.Lock()  # Numba's cache folder is set for all threads while a dispatcher is made
 _kinds: dict[str, type] = {}
+_dispatchers: dict[Callable[..., Any], tuple[int, Any]] = {}  # of entry points: models refer to these, not to Numba
 
 
 @overload
@@ -146,19 +147,18 @@ class EntryPoint(Generic[P, R]):
     def __init__(self, function: Callable[P, R]) -> None:
         wraps(function)(self)
         self.py_func = function
-        self._dispatcher: Any = None
-        self._known_sources = 0
         _sources.add(Path(function.__code__.co_filename))
 
     @property
     def dispatcher(self) -> Any:
         """Numba's dispatcher; a new one, with its own cache folder, when a piece was registered since the last call."""
         count = len(_sources)
-        if self._known_sources != count:
+        known_sources, made = _dispatchers.get(self.py_func, (0, None))
+        if known_sources != count:
             with _making:
                 made = _quiet(self.py_func) if CONFIG.DISABLE_JIT else _dispatcher(self.py_func, cache_folder())
-                self._dispatcher, self._known_sources = made, count
-        return self._dispatcher
+                _dispatchers[self.py_func] = count, made
+        return made
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return cast(R, self.dispatcher(*args))

@@ -186,3 +186,12 @@ def test_a_pickled_model_goes_on_bit_by_bit():
         for x, target in zip(dicts(X)[50:], y[50:], strict=True):
             one.learn_one(x, target)
     assert same(copied._model.online_.model, model._model.online_.model)
+
+
+@pytest.mark.parametrize("kind", [KernelClassifier, KernelRegressor])
+def test_memory_is_that_of_the_model_not_of_the_compiler(kind):
+    model = kind(FOGD)
+    for i, x in enumerate(dicts(np.random.default_rng(0).normal(size=(20, 5)))):
+        model.learn_one(x, i % 2)
+        model.predict_one(x)
+    assert 37 * 2 * 4 < model._raw_memory_usage < 100_000
