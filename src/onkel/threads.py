@@ -9,10 +9,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
+from time import thread_time
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 MANY = 4096  # rows, for which it is worth while to wake threads
+WORTH = 0.003  # CPU seconds, for which it is
+TRIAL = 256  # rows that show how long the others take; fewer would show how long a call takes
 CHUNKS = 8  # in which parts that outnumber the threads take their turns
 _inside = threading.local()
 
@@ -45,7 +48,7 @@ def _pool(count: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, "onkel")
 
 
-def each(work: Callable[..., T], *arguments: Iterable[Any], at_once: bool = True) -> list[T]:
+def each(work: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
     """What `work` makes of each set of arguments, in their order; in threads unless this is one already.
 
     This thread takes part. If it only waited, the others would often be woken on one and the same processor.
@@ -54,7 +57,7 @@ def each(work: Callable[..., T], *arguments: Iterable[Any], at_once: bool = True
     [11, 22]
     """
     sets = list(zip(*arguments, strict=True))
-    count = min(free(), len(sets)) if at_once else 1
+    count = min(free(), len(sets))
     if count < 2:
         return [work(*one) for one in sets]
     waiting, found = deque(enumerate(sets)), dict[int, T]()
@@ -87,24 +90,20 @@ def _next(waiting: deque[T]) -> T | None:
         return None
 
 
-def in_turns(
-    work: Callable[[int, T, slice], T], parts: Iterable[T], first: int, n: int, at_once: bool = True
-) -> list[T]:
+def in_turns(work: Callable[[int, T, slice], T], parts: Iterable[T], first: int, n: int) -> list[T]:
     """What becomes of each part k when it is ``work(k, part, rows)`` for all rows from `first` to n - 1, some at once.
 
     A thread takes the part that has waited longest, does its next rows, and lets it wait again: three parts keep two
-    threads busy.
+    threads busy. How long the first rows take says whether it is worth while to wake other threads.
 
     >>> in_turns(lambda k, part, rows: part + [(rows.start, rows.stop)], [[], []], 1, 3)
     [[(1, 3)], [(1, 3)]]
     """
-    waiting = deque((k, part, first) for k, part in enumerate(parts))
-    count, rows = min(free(), len(waiting)) if at_once else 1, n - first
-    size = -(-rows // CHUNKS) if rows >= MANY and len(waiting) % count else rows
-    done = dict[int, T]()
+    waiting, done, rows = deque((k, part, first) for k, part in enumerate(parts)), dict[int, T](), n - first
+    total = rows * len(waiting)
 
-    def take_turns(_: int) -> None:
-        while (one := _next(waiting)) is not None:
+    def take_turns(size: int, most: int = -1) -> None:
+        while most and (one := _next(waiting)) is not None:
             k, part, begin = one
             last = min(n, begin + size)
             part = work(k, part, slice(begin, last))
@@ -112,6 +111,13 @@ def in_turns(
                 waiting.append((k, part, last))
             else:
                 done[k] = part
+            most -= 1
 
-    each(take_turns, range(count))
+    count = min(free(), len(waiting))
+    if count > 1:
+        clock = thread_time()
+        take_turns(TRIAL, most=1)
+        count = count if (thread_time() - clock) * total >= WORTH * min(TRIAL, rows) else 1
+    size = max(-(-rows // CHUNKS), TRIAL) if len(waiting) % count else rows
+    each(take_turns, [size] * count)
     return [done[k] for k in sorted(done)]

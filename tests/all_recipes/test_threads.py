@@ -1,5 +1,7 @@
 """Rows that are scored side by side."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,8 @@ from tests.tables import LAYOUTS, laid_out, parameters, started, stream
 def few_are_many(monkeypatch):
     """Even a few rows are worth waking threads for."""
     monkeypatch.setattr(threads, "MANY", 4)
+    monkeypatch.setattr(threads, "WORTH", 0.0)
+    monkeypatch.setattr(threads, "TRIAL", 2)
 
 
 @pytest.mark.usefixtures("few_are_many")
@@ -103,7 +107,21 @@ def test_every_part_has_every_row_once_and_in_order(parts, count, first, n, monk
 def test_three_parts_take_turns_in_two_threads(monkeypatch):
     monkeypatch.setenv("ONKEL_THREADS", "2")
     cuts = threads.in_turns(lambda k, seen, rows: [*seen, rows.start], [[], [], []], 0, 80)
-    assert cuts == [list(range(0, 80, 10))] * 3
+    assert cuts == [[0, *range(2, 80, 10)], *[list(range(0, 80, 10))] * 2]
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(0.0, 2), (1e9, 1)])
+def test_threads_are_woken_for_what_takes_long_enough(seconds, count, monkeypatch):
+    monkeypatch.setenv("ONKEL_THREADS", "2")
+    monkeypatch.setattr(threads, "WORTH", seconds)
+    together = threading.Barrier(count)  # passed only where as many threads are at work
+
+    def work(k, part, rows):
+        if k > 0:
+            together.wait(timeout=10.0)
+        return threading.get_ident()
+
+    assert len(set(threads.in_turns(work, [0, 0, 0], 0, 10)[1:])) == count
 
 
 def test_an_error_in_a_thread_is_not_lost(monkeypatch):

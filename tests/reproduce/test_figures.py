@@ -152,7 +152,7 @@ def test_a_stream_is_marked_along_its_rows(home, monkeypatch):
     panel = Panel(ROWS, (), {"OGD": entry("ogd", gamma=0.5)})
     monkeypatch.setitem(FIGURES, "mine", figure_of("progressive", panel))
     (line,) = redraw("mine", runs=2).lines
-    assert [point.x for point in line.points] == list(range(2, COUNT + 1, 2))
+    assert [point.x for point in line.points] == list(range(3, COUNT + 1, 3))
     task = load(source("german", COUNT), False, None)
     whole = curves.progressive(entry("ogd", gamma=0.5), {}, task, 2)
     assert line.points[-1].ours.mean == pytest.approx(100 * np.mean([error for error, _ in whole.runs]))

@@ -27,7 +27,6 @@ from onkel.rows import Block, pack, row_count, some, unpack
 from onkel.support import enlarged
 from onkel.threads import each, in_turns, shares
 
-ENOUGH = 64  # rows, for which it is worth while to wake threads that learn or score a part of a model each
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
     Linear: (linear.learn, linear.score),
     Expansion: (expansion.learn, expansion.score),
@@ -74,7 +73,7 @@ def learn_each(model: Any, block: Any, first: int, targets: Any, importance: Any
         wanted = signs(targets[rows], k) if isinstance(model, OneVsRest) else targets[rows]
         return learn(part, some(block, rows), 0, wanted, importance[rows], own[k, rows])
 
-    parts = in_turns(work, model.parts, first, len(scores), len(scores) - first >= ENOUGH)
+    parts = in_turns(work, model.parts, first, len(scores))
     scores[first:] = together(model, own)[first:]
     model.clock[0] += row_count(block) - first
     return model._replace(parts=tuple(parts))
@@ -102,7 +101,7 @@ def followed(model: Experts, block: Any, targets: Any, importance: Any, scores: 
     def work(k: int, part: Any, rows: slice) -> Any:
         return learn(part, some(block, rows), 0, targets[rows], importance[rows], own[k, rows])
 
-    parts = in_turns(work, model.parts, 0, len(scores), len(scores) >= ENOUGH)
+    parts = in_turns(work, model.parts, 0, len(scores))
     experts.follow(model.combination, own, 0, targets, importance, scores)
     model.clock[0] += len(scores)
     return model._replace(parts=tuple(parts))
@@ -140,7 +139,12 @@ def score(model: Any, block: Any, scores: Any) -> None:
     """Write the scores of all rows; changes nothing else."""
     if isinstance(model, OneVsRest | Committee | Experts):
         own = rooms(model, scores)
-        each(lambda part, room: score(part, block, room), model.parts, own, at_once=len(scores) >= ENOUGH)
+
+        def work(k: int, part: Any, rows: slice) -> Any:
+            score(part, some(block, rows), own[k, rows])
+            return part
+
+        in_turns(work, model.parts, 0, len(scores))
         if isinstance(model, Experts):
             experts.answer(model.combination, own, scores)
         else:

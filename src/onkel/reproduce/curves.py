@@ -29,7 +29,7 @@ from onkel.reproduce.protocols import (
 from onkel.reproduce.results import Drawn, Point, Series
 from onkel.reproduce.terms import ROWS, Entry, Figure, Panel
 
-MARKS = 40  # of a line along the rows
+MARKS = 24  # of a line along the rows; each is a call, which takes time of its own
 BLOCK = 1_000  # rows that are predicted before they are learned, where they come in blocks
 
 Mark = tuple[int, float, float]  # rows, mean error so far, CPU seconds so far
