@@ -12,7 +12,7 @@ import numpy as np
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, verb
 from onkel.kernels import LAPLACIAN, add_terms
-from onkel.rows import Csr, Dense, entry, extent, project_row
+from onkel.rows import ROWS, Csr, Dense, entry, extent, project
 
 SIDE_BY_SIDE = 8  # rows that walk down a tree together: one waits for memory while the others go on
 TOGETHER = 64  # rows for which a tree is fetched once
@@ -154,16 +154,20 @@ def walk(feature: Any, threshold: Any, child: Any, cell: Any, roots: Any, depths
 def _(partitions: Cells, block: Any, first: int, count: int, cells: Any) -> None:
     metric, points, sizes, members = partitions
     n = sizes.shape[0]
-    own = np.empty(n, points.dtype)
-    far = borrowed(own)
-    for r in range(count):
+    own = np.empty((min(ROWS, count), n), points.dtype)
+    distances = borrowed(own)
+    for start in range(0, count, ROWS):
+        here = min(ROWS, count - start)
         if metric == 2:
-            project_row(block, first + r, points, n, far)
-            for k in range(n):
-                far[k] = sizes[k] - far[k]
-        else:
-            add_terms(points, LAPLACIAN, 1.0, block, first + r, sizes, n, far)
-        nearest(far, members, row(cells, r))
+            project(block, first + start, here, points, distances)
+        for r in range(here):
+            far = row(distances, r)
+            if metric == 2:
+                for k in range(n):
+                    far[k] = sizes[k] - far[k]
+            else:
+                add_terms(points, LAPLACIAN, 1.0, block, first + start + r, sizes, n, far)
+            nearest(far, members, row(cells, start + r))
     keep(own)
 
 
@@ -172,9 +176,9 @@ def nearest(far: Any, members: Any, cells: Any) -> None:
     """The nearest member of each partition; of equally near ones the first."""
     t, psi = members.shape
     for i in range(t):
-        best, least = 0, far[members[i, 0]]
+        best, least, own = 0, far[members[i, 0]], row(members, i)
         for c in range(1, psi):
-            distance = far[members[i, c]]
+            distance = far[np.uint64(own[c])]  # without a sign, or it would be asked for
             if distance < least:
                 best, least = c, distance
         cells[i] = i * psi + best
@@ -195,6 +199,6 @@ def _(partitions: SparseCells, block: Any, first: int, count: int, cells: Any) -
             if k >= 0:
                 for q in range(starts[k], starts[k + 1]):
                     c = values[q]
-                    far[owners[q]] += -x * c if metric == 2 else abs(x - c) - abs(x) - abs(c)
+                    far[np.uint64(owners[q])] += -x * c if metric == 2 else abs(x - c) - abs(x) - abs(c)
         nearest(far, members, row(cells, r))
     keep(own)
