@@ -46,7 +46,7 @@ class Tally:
     @property
     def window_error(self) -> float:
         """The same over the last rows."""
-        return add_up(0.0, self._recent) / max(len(self._recent), 1)
+        return float(self._recent.sum()) / max(len(self._recent), 1)
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
         """Follow rows with the scores they had before they were learned."""

@@ -30,7 +30,11 @@ def add_up(total: float, values: Numbers) -> float:
     >>> add_up(1.0, np.array([0.25, 0.5]))
     1.75
     """
-    return float(np.add.accumulate(np.concatenate([[total], values]))[-1])
+    if not len(values):
+        return total
+    sums = values.copy()
+    sums[0] += total
+    return float(np.add.accumulate(sums, out=sums)[-1])
 
 
 def labels_of(targets: Numbers, outputs: int) -> NDArray[np.int64]:
