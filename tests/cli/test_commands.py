@@ -5,13 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from onkel import KernelClassifier, KernelRegressor, make_learner
-from onkel.cli.describe import bibliography, described
+from onkel.cli.describe import NAMES, bibliography, described, module_of
 from onkel.cli.main import main
 from onkel.recipes import RECIPES
 from tests.cli.common import LABELS, N_ROWS, X, spoken
@@ -35,10 +36,19 @@ def test_every_learner_is_described_with_its_files_and_what_to_cite(name, told):
     found = json.loads(told("describe", name, "--json", "-"))
     assert found["files"][0].startswith("onkel/recipes/")
     assert all((Path(__file__).parents[2] / "src" / path).is_file() for path in found["files"])
+    assert not any(path.endswith("__init__.py") for path in found["files"])
     assert found["references"]
     assert set(found["parameters"]) == set(RECIPES[name]().get_params(deep=False))
     shown = told("describe", name)
     assert all(entry in shown for entry in found["references"])
+
+
+@pytest.mark.parametrize("name", sorted(RECIPES))
+def test_the_pieces_of_a_learner_are_where_its_description_says(name):
+    text = described(name)["description"].partition("Pieces:")[2].partition("Tasks:")[0]
+    pieces = [dotted for dotted in NAMES.findall(text) if module_of(f"onkel.{dotted}")]
+    for module, _, piece in (f"onkel.{dotted}".rpartition(".") for dotted in pieces):
+        assert hasattr(import_module(module), piece)
 
 
 def test_all_learners_are_listed_in_a_line_each(told):

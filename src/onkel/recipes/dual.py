@@ -31,7 +31,8 @@ def dual_sgd(
     f = sum_i a_i k(x_i, .) + w . z(x); f_{t+1} = (1 - 1/t) f_t - l' / (lam t) k(x_t, .). When B points are kept, the
     `merge` of them with the smallest |a_i| are moved first: w <- w + a_i z(x_i).
 
-    Pieces: learners.hybrid.Hybrid, maps.Fourier, losses.hinge (squared for regression) or another, steps.inverse_time.
+    Pieces: learners.hybrid.Hybrid, maps.fourier.Fourier, losses.hinge (squared for regression) or another,
+    steps.inverse_time.
     Tasks: binary, multiclass, regression. Constant memory.
     Differs from the paper: rows without a slope are not kept (the authors' code keeps them with the coefficient 0);
     frequencies follow the spectrum of the very kernel (that code draws them with deviation 2 gamma instead of

@@ -73,7 +73,8 @@ def raker(
     all from the state before the row [Alg. 1]. `kernels` is a tuple of kernels, three Gaussians with
     sigma^2 = 0.1, 1, 10 unless given, which are meant for features within [0, 1].
 
-    Pieces: learners.experts.Hedge over learners.linear.Linear, maps.Fourier, losses.squared, logistic or another.
+    Pieces: learners.experts.Hedge over learners.linear.Linear, maps.fourier.Fourier, losses.squared, logistic or
+    another.
     Tasks: binary, multiclass, regression. Constant memory.
     Differs from the paper: the rate of the weights and the step are two parameters, and weights are kept as logarithms;
     the regulariser of its experiments is here, its algorithm has none. Frequencies of other kernels than Gaussian ones
@@ -115,7 +116,8 @@ def ada_raker(
     0, ..., floor(log2 t). f = sum_k h_k f_k / sum_k h_k, where h_k = eta_k at every 2^k-th round and
     h_k <- h_k exp(-eta_k (l(f_k, y_t) - l(f, y_t))) after every round [Alg. 2].
 
-    Pieces: learners.covering.Ensemble over learners.experts.Hedge over learners.linear.Linear, maps.Fourier, losses.
+    Pieces: learners.covering.Ensemble over learners.experts.Hedge over learners.linear.Linear, maps.fourier.Fourier,
+    losses.
     Tasks: binary, multiclass, regression. Memory and time per row grow with log t.
     Differs from the paper: a level goes on with what it knows when its next interval begins, and a new level begins
     with what the one below it knows; from 0, everything would be forgotten at t = 2^k, where all begin anew.

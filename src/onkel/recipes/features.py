@@ -34,8 +34,8 @@ def fogd(
     z(x) = [cos(U^T x); sin(U^T x)] / sqrt(D), f = w . z(x), w_{t+1} = (1 - eta lam) w_t - eta l'(f, y_t) z(x_t)
     [Alg. 1], with the columns of U from the kernel's spectral density, or `draw` = orthogonal, sorf, fastfood.
 
-    Pieces: maps.Fourier, losses.hinge (squared outside epsilon for regression) or another, and a step: constant,
-    inverse_sqrt (eta / sqrt(t)), adagrad, or inverse_time (1 / (lam t); eta is not used then).
+    Pieces: maps.fourier.Fourier, losses.hinge (squared outside epsilon for regression) or another, and a step:
+    constant, inverse_sqrt (eta / sqrt(t)), adagrad, or inverse_time (1 / (lam t); eta is not used then).
     Tasks: binary, multiclass, regression. Constant memory.
     Differs from the paper: features carry the 1 / sqrt(D) that its Theorem 1 needs and its code leaves out, so our
     `eta` is D times the authors'. Unless given it is theirs: 0.8 for binary labels, 4 for several classes, 0.27 for
@@ -80,7 +80,7 @@ def nogd(
     z(x) = diag(e_1..e_k)^(-1/2) V_k^T k(., x), w = a pinv(M), and that row is the first one learned by
     w_{t+1} = (1 - eta lam) w_t - eta l' z(x_t). The landmarks never change afterwards. `rank` is 0.2 B unless given.
 
-    Pieces: budgets.Handover, then maps.Nystroem; losses.hinge or another, steps.constant.
+    Pieces: budgets.appending.Handover, then maps.nystroem.Nystroem; losses.hinge or another, steps.constant.
     Tasks: binary, multiclass, regression. Constant memory.
     Differs from the paper: w is found with a pseudo-inverse (the printed inverse is of a k x B matrix), and directions
     with eigenvalues below cut * e_1 are left out.
@@ -122,7 +122,7 @@ def rks(
     z(x) = sqrt(2 / D) cos(U^T x + b), b uniform in [0, 2 pi]; after every `batch` rows
     w <- (1 - eta lam) w - eta mean(l' z). Scores in between are those of the last finished batch.
 
-    Pieces: maps.Phase, losses.hinge (squared for regression) or another, steps.minibatch.
+    Pieces: maps.fourier.Phase, losses.hinge (squared for regression) or another, steps.minibatch.
     Tasks: binary, multiclass, regression. Constant memory.
     Differs from the paper: batches are consecutive rows of the stream, so the cut of the stream does not matter.
 

@@ -27,8 +27,8 @@ def ogd(
 
     f_{t+1} = (1 - eta lam) f_t - eta l'(f_t(x_t), y_t) k(x_t, .).
 
-    Pieces: losses.hinge (squared outside epsilon for regression) or another, budgets.Unbounded, and a step: constant,
-    inverse_sqrt (eta / sqrt(t)) or inverse_time (1 / (lam t), which is Pegasos; eta is not used then).
+    Pieces: losses.hinge (squared outside epsilon for regression) or another, budgets.appending.Unbounded, and a step:
+    constant, inverse_sqrt (eta / sqrt(t)) or inverse_time (1 / (lam t), which is Pegasos; eta is not used then).
     Tasks: binary, multiclass, regression. Memory grows with the number of rows that have a slope.
     `eta` is 0.2 for binary labels, 0.5 for several classes, 0.1 for regression unless given.
     Differs from the paper: the squared loss is halved, as in the authors' code, and rows within epsilon are left alone.
@@ -61,7 +61,7 @@ def norma(
     where m <= rho. Regression: loss max(0, |y - f| - epsilon) + nu epsilon. `start` is the first rho (0) or
     epsilon (0.1); `bias` adds b (by default for classification).
 
-    Pieces: losses.AdaptiveMargin or AdaptiveTube, steps.constant, budgets.Unbounded.
+    Pieces: losses.AdaptiveMargin or AdaptiveTube, steps.constant, budgets.appending.Unbounded.
     Tasks: binary, multiclass (ours), regression. Memory grows with the number of rows outside.
     Differs from the paper: the printed rule rho += eta ([m <= rho] - nu) climbs the loss instead of descending it, and
     rho runs away; we use rho += eta (nu - [m <= rho]). The authors of the comparison let epsilon become negative, after

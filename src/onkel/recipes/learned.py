@@ -46,8 +46,8 @@ def rrf(
     `kernel` is the one whose widths are learned: gaussian, laplacian (Cauchy noise), cauchy (Laplace noise), or
     mixture: `n_components` Gaussians in the spectrum with learned weights, means and widths.
 
-    Pieces: maps.Learned or maps.Spectral, losses.hinge (squared for regression) or another, steps.adagrad, constant or
-    inverse_sqrt. Tasks: binary, multiclass, regression. Constant memory.
+    Pieces: maps.learned.Learned or maps.spectral.Spectral, losses.hinge (squared for regression) or another,
+    steps.adagrad, constant or inverse_sqrt. Tasks: binary, multiclass, regression. Constant memory.
     Differs from the paper: exp(g) is a standard deviation of frequencies, as in its algorithm and not its Eq. (2);
     features carry the 1 / sqrt(D) of its Eq. (5), so `eta` is D times that of the authors' code and `eta_widths` is
     the same; the squared loss is without a zone of tolerance unless `epsilon` is given.
@@ -103,7 +103,7 @@ def fkl(
     e = sqrt(2) erfinv(2 p - 1), p uniform; z(x) = sqrt(2 / D) cos((exp(g) * e)^T x + b), b uniform in [0, 2 pi]; after
     every `batch` rows w <- (1 - eta lam) w - eta mean(l' z) and g <- g - eta_widths mean(l' df/dg), g within [-10, 10].
 
-    Pieces: maps.LearnedPhase, losses.hinge (squared for regression) or another, steps.minibatch.
+    Pieces: maps.learned.LearnedPhase, losses.hinge (squared for regression) or another, steps.minibatch.
     Tasks: binary, multiclass, regression. Constant memory.
     Differs from the paper: batches are consecutive rows of the stream, so the cut of the stream does not matter;
     features carry sqrt(2 / D), so `eta` is D / 2 times that of the authors' code; batches are of 100 rows unless given

@@ -24,7 +24,7 @@ def perceptron(
     rival. Regression: f_{t+1} = f_t + eta sign(y_t - f_t(x_t)) k(x_t, .) where |y_t - f_t(x_t)| > epsilon.
     A score of 0 is read as +1 (the first class), so it is a mistake for -1 only.
 
-    Pieces: losses.perceptron (epsilon_insensitive for regression), steps.constant, budgets.Unbounded.
+    Pieces: losses.perceptron (epsilon_insensitive for regression), steps.constant, budgets.appending.Unbounded.
     Tasks: binary, multiclass, regression. Memory grows with the number of mistakes.
     Differs from the paper: `eta` is 1 for classification, where it only scales the scores, and 0.1 for regression.
 
@@ -53,7 +53,7 @@ def passive_aggressive(
     l / (k(x_t, x_t) + 1 / (2 C)) (PA-II). Several classes: + tau on y, - tau on the strongest rival, with twice the
     norm. Regression: the epsilon-insensitive loss.
 
-    Pieces: losses.hinge (epsilon_insensitive for regression), steps.passive_aggressive, budgets.Unbounded.
+    Pieces: losses.hinge (epsilon_insensitive for regression), steps.passive_aggressive, budgets.appending.Unbounded.
     Tasks: binary, multiclass, regression. Memory grows with the number of rows that have a loss.
     Differs from the paper: nothing.
 

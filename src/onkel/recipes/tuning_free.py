@@ -27,7 +27,8 @@ def auto(task: str, n_frequencies: int = 256) -> Plan:
     more by recursive least squares on some of the features, and targets on a scale of their own. Answers are mixed by
     their likelihood with fixed share; E and g follow the slope of the shared-weighted losses.
 
-    Pieces: scaling.Scaler, maps.Tuned, readouts.Heads, readouts.LeastSquares, readouts.Labels or readouts.Numbers.
+    Pieces: scaling.Scaler, maps.tuned.Tuned, readouts.heads.Heads, readouts.exact.LeastSquares,
+    readouts.outcomes.Labels or Numbers.
     Tasks: binary, multiclass, regression. Constant memory.
     Scores are log-odds, logarithms of probabilities, or predictions. Differs from the paper: this is ours; it joins
     learned widths, mixtures of experts and random features of several papers.
