@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -155,10 +156,8 @@ def measured(name: str, task: Task) -> dict[str, Any] | None:
 
 def in_use() -> float:
     """Memory of this process in MB, the mark from which its peak is told anew; before, reading the rows had set it."""
-    try:
+    with suppress(OSError):  # elsewhere than on Linux the peak is that of the whole process
         Path("/proc/self/clear_refs").write_text("5")
-    except OSError:  # not on Linux, where the peak is that of the whole process
-        pass
     return peak()
 
 
