@@ -13,7 +13,7 @@ from time import thread_time
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-MANY = 4096  # rows, for which it is worth while to wake threads
+MANY = 4096  # rows, below which nobody asks whether it is worth while to wake threads
 WORTH = 0.003  # CPU seconds, for which it is
 TRIAL = 256  # rows that show how long the others take; fewer would show how long a call takes
 CHUNKS = 8  # in which parts that outnumber the threads take their turns
@@ -31,16 +31,6 @@ def workers() -> int:
 def free() -> int:
     """How many threads there are for what comes next: one within a thread."""
     return 1 if getattr(_inside, "worker", False) else workers()
-
-
-def shares(n: int) -> list[slice]:
-    """Rows 0 to n - 1 as one slice for each thread; a single one where they are few.
-
-    >>> shares(10)
-    [slice(0, 10, None)]
-    """
-    count = free() if n >= MANY else 1
-    return [slice(n * k // count, n * (k + 1) // count) for k in range(count)]
 
 
 @lru_cache
@@ -80,6 +70,23 @@ def each(work: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
     for helper in begun:
         helper.result()
     return [found[k] for k in range(len(sets))]
+
+
+def over_rows(work: Callable[[slice], object], n: int) -> None:
+    """``work(rows)`` for all rows from 0 to n - 1, which must not depend on their cut: as one slice for each thread.
+
+    Of many rows, how long the first take says whether it is worth while to wake other threads.
+
+    >>> over_rows(print, 10)
+    slice(0, 10, None)
+    """
+    first, count = 0, free() if n >= MANY else 1
+    if count > 1:
+        first, clock = min(TRIAL, n), thread_time()
+        work(slice(0, first))
+        count = count if (thread_time() - clock) * (n - first) >= WORTH * first else 1
+    cuts = [first + (n - first) * k // count for k in range(count + 1)]
+    each(work, map(slice, cuts[:-1], cuts[1:]))
 
 
 def _next(waiting: deque[T]) -> T | None:

@@ -40,13 +40,22 @@ def test_the_number_of_threads_changes_no_bit_of_the_scores(name, task, layout, 
     assert snapshot.same(found[2], found[0])
 
 
-@pytest.mark.parametrize(("n", "count"), [(0, 2), (1, 2), (5, 2), (5, 3), (7, 8)])
+@pytest.mark.parametrize(("n", "count", "cuts"), [(0, 2, 1), (1, 2, 1), (5, 2, 3), (5, 3, 4), (7, 8, 9)])
 @pytest.mark.usefixtures("few_are_many")
-def test_every_row_is_in_one_share(n, count, monkeypatch):
+def test_every_row_is_in_one_share(n, count, cuts, monkeypatch):
     monkeypatch.setenv("ONKEL_THREADS", str(count))
-    held = [k for share in threads.shares(n) for k in range(n)[share]]
-    assert held == list(range(n))
-    assert len(threads.shares(n)) == (count if n >= 4 else 1)
+    shares = []
+    threads.over_rows(shares.append, n)
+    assert sorted(k for share in shares for k in range(n)[share]) == list(range(n))
+    assert len(shares) == cuts
+
+
+def test_many_rows_that_take_no_time_are_not_shared_out(monkeypatch):
+    monkeypatch.setenv("ONKEL_THREADS", "2")
+    monkeypatch.setattr(threads, "WORTH", 1e9)
+    shares = []
+    threads.over_rows(shares.append, threads.MANY)
+    assert shares == [slice(0, threads.TRIAL), slice(threads.TRIAL, threads.MANY)]
 
 
 @pytest.mark.usefixtures("few_are_many")

@@ -25,7 +25,7 @@ from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.points import as_rows, resized, with_room
 from onkel.rows import Block, pack, row_count, some, unpack
 from onkel.support import enlarged
-from onkel.threads import each, in_turns, shares
+from onkel.threads import in_turns, over_rows
 
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
     Linear: (linear.learn, linear.score),
@@ -153,7 +153,7 @@ def score(model: Any, block: Any, scores: Any) -> None:
         score(model.model, block, scores)
     else:
         run, known = LOOPS[type(model)][1], answering(model)
-        each(lambda rows: run(known, some(block, rows), scores[rows]), shares(len(scores)))
+        over_rows(lambda rows: run(known, some(block, rows), scores[rows]), len(scores))
 
 
 def answering(model: Any) -> Any:

@@ -9,7 +9,7 @@ from onkel.borrow import borrowed
 from onkel.dispatch import entry_point
 from onkel.maps.isolation import locate, partition_count
 from onkel.rows import Block, row_count, some
-from onkel.threads import each, shares
+from onkel.threads import over_rows
 
 
 @entry_point
@@ -22,5 +22,5 @@ def locate_all(partitions: Any, block: Any, out: Any) -> None:
 def index_map(partitions: Any, block: Block) -> NDArray[np.int64]:
     """The cell of each row in each partition (n, t), cells of all partitions numbered in one sequence."""
     out = np.empty((int(row_count(block)), int(partition_count(partitions))), np.int64)
-    each(lambda rows: locate_all(partitions, some(block, rows), out[rows]), shares(len(out)))
+    over_rows(lambda rows: locate_all(partitions, some(block, rows), out[rows]), len(out))
     return out

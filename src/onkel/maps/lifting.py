@@ -9,7 +9,7 @@ from onkel.borrow import borrowed, keep
 from onkel.dispatch import entry_point
 from onkel.maps.verbs import factor, lift, tile_rows, width, work_width
 from onkel.rows import Block, row_count, some
-from onkel.threads import each, shares
+from onkel.threads import over_rows
 
 
 @entry_point
@@ -33,5 +33,5 @@ def lift_block(feature_map: Any, block: Any, out: Any) -> None:
 def features_of(feature_map: Any, block: Block) -> NDArray[Any]:
     """Features (n, width) of a block, in the type of its numbers."""
     out = np.empty((int(row_count(block)), int(width(feature_map))), block[0].dtype)
-    each(lambda rows: lift_block(feature_map, some(block, rows), out[rows]), shares(len(out)))
+    over_rows(lambda rows: lift_block(feature_map, some(block, rows), out[rows]), len(out))
     return out
