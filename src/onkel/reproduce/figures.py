@@ -262,8 +262,8 @@ RAKER_FIGURE_1 = Figure(
         "Rows come in the order of the file, targets are within [0, 1] too, and runs differ in their random features. "
         "Single kernels have eta = 1 / sqrt(T). The time is that of the paper's figure 2.",
         "Tom's hardware has 10,000 rows in the paper, 9,725 where it comes from.",
-        "The times hold one call per mark, of which there are 24: with 40 marks, tried first, OMKL took 16 times as long "
-        "as Raker, and the claim about time did not hold.",
+        "The times hold one call per mark, of which there are 24: with 40 marks, tried first, OMKL took 16 times as "
+        "long as Raker, and the claim about time did not hold.",
     ),
 )  # fmt: skip
 
