@@ -319,7 +319,16 @@ def test_another_seed_gives_another_result_where_something_is_drawn(name):
 
 @pytest.mark.parametrize("name", CONSTANT_MEMORY)
 def test_memory_after_a_thousand_rows_is_memory_after_a_million(name):
-    small = {"n_frequencies": 4, "batch": 10, "budget": 5, "rank": 2, "sigma": 1.0, "t": 3, "sample": 64}
+    small = {
+        "n_frequencies": 4,
+        "batch": 10,
+        "budget": 5,
+        "rank": 2,
+        "sigma": 1.0,
+        "t": 3,
+        "sample": 64,
+        "n_particles": 3,
+    }
     known = RECIPES[name]().get_params()
     online = started(name, "binary", {key: value for key, value in small.items() if key in known})
     X, y = stream("binary", 1000)

@@ -18,24 +18,29 @@ def passive_aggressive_step(task, y, f, k_tt, C):
     return min(C, loss / energy) * e if loss > 0.0 and energy > 0.0 else None
 
 
+def gram(kernel, points):
+    """K_ij = k(x_i, x_j)."""
+    return np.array([[kernel(p, q) for q in points] for p in points])
+
+
 def projection(kernel, points, x):
     """d = K^-1 k, delta2 = max(k_xx - k.d, 0): sum_i d_i phi(x_i) is nearest to phi(x), at square distance delta2."""
     if len(points) == 0:
         return np.zeros(0), kernel(x, x)
-    K = np.array([[kernel(p, q) for q in points] for p in points])
     k = np.array([kernel(p, x) for p in points])
-    d = np.linalg.solve(K, k)
+    d = np.linalg.solve(gram(kernel, points), k)
     return d, max(kernel(x, x) - k @ d, 0.0)
 
 
 def crowded(kernel, points, x, guard):
-    """Whether one of the points and x has a square distance from the span of the others of at most guard k_ii."""
-    everyone = [*points, x]
-    others = [everyone[:i] + everyone[i + 1 :] for i in range(len(everyone))]
-    return any(
-        projection(kernel, others[i], everyone[i])[1] <= guard * kernel(everyone[i], everyone[i])
-        for i in reversed(range(len(everyone)))  # x first: where it lies in the span, nothing else need be solved
-    )
+    """Whether one of the points and x has a square distance from the span of the others of at most guard k_ii.
+
+    That of point i is 1 / (K^-1)_ii. Where x lies in the span, K has no inverse, and nothing else need be known.
+    """
+    if projection(kernel, points, x)[1] <= guard * kernel(x, x):
+        return True
+    K = gram(kernel, [*points, x])
+    return bool(np.any(1.0 / np.diag(np.linalg.inv(K)) <= guard * np.diag(K)))
 
 
 def spread(coefficients, d, a):
