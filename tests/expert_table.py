@@ -60,7 +60,7 @@ EXPERT_TABLE = {
         defaults={
             "loss": by_task("logistic", "softmax", "squared"),
             "horizon": by_task(np.inf, np.inf, np.inf),
-            "eta": by_task(0.02, 0.02, 0.005),
+            "eta": by_task(0.04, 0.04, 0.005),
         },
         variations=[(task, {**SMALL, "loss": loss}) for task, loss in LOSSES]
         + [
@@ -69,6 +69,7 @@ EXPERT_TABLE = {
             ("binary", {**SMALL, "n_particles": 1, "horizon": None}),
             ("multiclass", {**SMALL, "horizon": 2.0, "eta": None}),
             ("regression", {**SMALL, "eta": None}),
+            ("binary", {**SMALL, "tail": 0.0}),
             ("regression", {**SMALL, "batch": 1, "decay": 0.0, "start": 0.3, "spread": 0.1}),
         ],
         constant_memory=True,

@@ -315,7 +315,7 @@ def state_of(model: Any) -> dict[str, Any]:
     if hasattr(model, "combination"):
         return state_of_experts(model)
     if hasattr(model, "noise") and hasattr(model, "energy"):
-        return {"weights": model.weights, "widths": model.widths}
+        return {"weights": model.weights, "steady": model.steady, "widths": model.widths}
     if hasattr(model, "parts"):
         states = enumerate(map(state_of, model.parts))
         return {f"{entry} of {k}": value for k, state in states for entry, value in state.items()}

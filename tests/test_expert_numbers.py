@@ -178,7 +178,7 @@ def test_particles_take_the_mean_and_covariance_of_a_gaussian():
 def test_bkm_has_the_worked_scores_of_its_particles():
     learner = bkm(n_particles=3, n_frequencies=3, batch=4, features="scaled", standardise=False)
     online = learner.start(2, "multiclass", 3, dtype="float64")
-    online.model = online.model._replace(noise=E / np.pi, weights=W3.copy(), widths=GAMMA3.copy())
+    online.model = online.model._replace(noise=E / np.pi, steady=W3.copy(), widths=GAMMA3.copy())
     found = online.score(X8[4:6])
     close(found, [[0.02188867, -0.10075385, 0.04421042], [0.0290803, -0.01387098, 0.04326504]], 1e-7)
     online.learn(X8[:4], C8[:4])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onkel import KernelClassifier, KernelRegressor, auto, fkl, fogd, multi_rrf, rrf
+from onkel import KernelClassifier, KernelRegressor, auto, bkm, fkl, fogd, multi_rrf, rrf
 
 LEARNERS = {
     "auto": auto(n_frequencies=32),
@@ -12,6 +12,7 @@ LEARNERS = {
     "rrf with a learned spectrum": rrf(n_frequencies=40, kernel="mixture"),
     "multi_rrf": multi_rrf(n_frequencies=50, starts=(0.3, 1.0)),
     "fkl": fkl(n_frequencies=50, batch=10),
+    "bkm": bkm(n_particles=10, n_frequencies=50, batch=10),
 }
 
 
@@ -35,8 +36,9 @@ def test_features_without_names_are_numbered():
     assert list(KernelRegressor().fit(rows, rows[:, 0]).relevance()) == ["x0", "x1", "x2", "x3", "x4"]
 
 
-def test_a_learner_with_fixed_widths_says_that_it_has_none():
+@pytest.mark.parametrize("learner", [fogd(), bkm(n_particles=2, n_frequencies=5, batch=10, widths="fixed")])
+def test_a_learner_with_fixed_widths_says_that_it_has_none(learner):
     rows = frame(50)
-    model = KernelClassifier(fogd()).fit(rows, rows["a"] > 0.0)
+    model = KernelClassifier(learner).fit(rows, rows["a"] > 0.0)
     with pytest.raises(ValueError, match="learn the widths of their kernel"):
         model.relevance()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.metrics import WINDOW, add_up, errors, metrics_for
+from onkel.metrics import WINDOW, errors, metrics_for, totals
 from onkel.online import Online
 from onkel.randomness import keys
 from onkel.recipes import Learner
@@ -52,22 +52,24 @@ class Tally:
         """Follow rows with the scores they had before they were learned."""
         for metric in self.metrics:
             metric.update(targets, scores)
-        done, lost = len(self._recent), np.concatenate([self._recent, errors(self.task, targets, scores)])
-        while done < len(lost):
-            part = lost[done : done + self.spacing - self.rows % self.spacing]
-            done += len(part)
-            self.total = add_up(self.total, part)
-            self.rows += len(part)
-            if self.rows % self.spacing == 0:
-                self._recent = lost[max(done - self.window, 0) : done]
-                self._mark()
-        self._recent = lost[-self.window :].copy()
+        lost = errors(self.task, targets, scores)
+        sums, known = totals(self.total, lost), np.concatenate([self._recent, lost])
+        self._mark(sums, known)
+        self.rows += len(lost)
+        self.total, self._recent = float(sums[-1]), known[-self.window :].copy()
 
-    def _mark(self) -> None:
-        self.curve.append(Point(self.rows, self.error, self.window_error))
-        if len(self.curve) > POINTS:
-            self.curve = self.curve[1::2]
-            self.spacing *= 2
+    def _mark(self, sums: Numbers, known: Numbers) -> None:
+        """New points of the curve, from the total before and after each new row, and all errors known, those last."""
+        last, before = self.rows + len(sums) - 1, len(known) - len(sums) + 1
+        rows = self.rows - self.rows % self.spacing + self.spacing
+        while rows <= last:
+            done = rows - self.rows
+            recent = known[max(before + done - self.window, 0) : before + done]
+            self.curve.append(Point(rows, float(sums[done]) / rows, float(recent.sum()) / len(recent)))
+            if len(self.curve) > POINTS:
+                self.curve = self.curve[1::2]
+                self.spacing *= 2
+            rows += self.spacing - rows % self.spacing
 
     def state(self) -> dict[str, Any]:
         """All it knows, to be restored by another one of the same task."""

@@ -30,11 +30,13 @@ def add_up(total: float, values: Numbers) -> float:
     >>> add_up(1.0, np.array([0.25, 0.5]))
     1.75
     """
-    if not len(values):
-        return total
-    sums = values.copy()
-    sums[0] += total
-    return float(np.add.accumulate(sums, out=sums)[-1])
+    return float(totals(total, values)[-1])
+
+
+def totals(total: float, values: Numbers) -> Numbers:
+    """The total, and what it is after each of the values."""
+    sums = np.concatenate([[total], values])
+    return np.add.accumulate(sums, out=sums)
 
 
 def labels_of(targets: Numbers, outputs: int) -> NDArray[np.int64]:

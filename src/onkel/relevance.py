@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from onkel.learners.committee import Committee
 from onkel.learners.linear import Linear
 from onkel.learners.mixed import Mixed
+from onkel.learners.particles import Particles
 from onkel.maps.learned import Learned, LearnedPhase
 from onkel.maps.spectral import Spectral
 from onkel.maps.tuned import Tuned
 from onkel.scaling import Standardised
 
 Numbers = NDArray[np.float64]
+UNKNOWN = "Only learners that learn the widths of their kernel know the relevance of features."
 
 
 def relevance(model: Any) -> Numbers:
@@ -34,7 +36,7 @@ def relevance(model: Any) -> Numbers:
 @singledispatch
 def spread(feature_map: Any) -> Numbers:
     """Root mean square of the frequencies of each feature, in units of their noise."""
-    raise ValueError("Only learners that learn the widths of their kernel know the relevance of features.")
+    raise ValueError(UNKNOWN)
 
 
 @spread.register(Learned)
@@ -55,3 +57,12 @@ def _(feature_map: Tuned) -> Numbers:
     unit = feature_map.start / np.sqrt(total / count) if count else feature_map.start
     drawn = np.pi * np.sqrt(np.mean(np.square(feature_map.frequencies, dtype=np.float64), axis=1))
     return np.asarray(unit * np.exp(feature_map.log_widths) * drawn)
+
+
+@spread.register
+def _(model: Particles) -> Numbers:
+    if not model.posterior.moving:
+        raise ValueError(UNKNOWN)
+    widths = np.sqrt(np.mean(np.square(model.widths, dtype=np.float64), axis=0))
+    drawn = np.pi * np.sqrt(np.mean(np.square(model.noise, dtype=np.float64), axis=1))
+    return np.asarray(widths * drawn)

@@ -27,7 +27,7 @@ from onkel.archive import MOST_MEMBERS, Member, members, unpacked
 from onkel.dispatch import kind_named, name_of
 
 FORMAT = "onkel-model"
-VERSION = 2
+VERSION = 3
 LARGEST = 4 * 2**30  # bytes of a model that `read` accepts
 LARGEST_HEADER = 1 << 25  # bytes of JSON, which takes up to twenty times as much when it is read
 LONGEST_NPY_HEADER = 1000

@@ -5,7 +5,7 @@ that one is first made small and then grown, one parameter after the other, as l
 file holds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ from onkel import snapshot
 from onkel.calibration import SETTLED, Calibration, calibration
 from onkel.checks import fresh_model, problem_with
 from onkel.intervals import no_errors
+from onkel.learners.particles import Particles
 from onkel.online import Online, Setting
 from onkel.points import WIDE
 from onkel.recipes import RECIPES, Learner, make_learner
@@ -81,7 +82,32 @@ def _with_sureness(content: dict[str, Any]) -> dict[str, Any]:
     return {**content, "extra": extra | errors}
 
 
+def _with_means(content: dict[str, Any]) -> dict[str, Any]:
+    """Version 3: particles answer by a mean of their weights, before by the last ones; steps were of other lengths."""
+    rates = list[float]()
+
+    def newer(tree: Any) -> Any:
+        if isinstance(tree, Particles):
+            rates.append(tree.rate)
+            return tree._replace(steady=np.array(tree.weights))
+        of_particles = isinstance(tree, dict) and "n_particles" in tree
+        return {**tree, "eta": rates[0], "tail": 0.0} if of_particles else tree
+
+    model = _mapped(content["model"], newer)
+    return {**_mapped({**content, "model": None}, newer), "model": model}
+
+
+def _mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """What `change` makes of a tree, of all whose parts it was asked before."""
+    if isinstance(tree, dict):
+        return change({key: _mapped(part, change) for key, part in tree.items()})
+    if hasattr(tree, "_fields"):
+        return change(type(tree)(*(_mapped(part, change) for part in tree)))
+    return tuple(_mapped(part, change) for part in tree) if isinstance(tree, tuple) else tree
+
+
 snapshot.UPGRADES[1] = _with_sureness
+snapshot.UPGRADES[2] = _with_means
 
 
 def load_closed(path: Any) -> tuple[Online, dict[str, Any]]:

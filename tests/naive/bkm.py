@@ -106,20 +106,23 @@ def bkm(
     floor=1e-6,
     epsilon=0.0,
     horizon=np.inf,
+    tail=0.0,
 ):
     """f = mean over the particles s of W^s z^s(x), each with its own widths gamma^s   [Alg. 2; fixed widths: Alg. 1].
 
     After every `batch` rows, T the particles as rows (W^s, gamma^s) and G_s = -dJ/dT_s over these rows:
         phi = direction(T, G),    T = T + eta phi / (floor + sqrt(H)),    gamma = |gamma| if prior
     horizon: after t steps eta / sqrt(1 + t / horizon) in place of eta; the paper's step is constant.
+    tail: answers are those of a running mean of the weights, V = V + (W - V) / (1 + tail t); the paper's of W itself.
     Rows after the last full batch are scored, not learned. learn_widths=False moves W alone, and T is W alone.
     spread (n, outputs) is the standard deviation (divisor S) of the particles' scores of each row.
     The paper returns the mean particle; with widths of their own only the particles' scores can be averaged.
     """
     W, gamma, H, scores, spread = np.array(W0, dtype=float), np.array(gamma0, dtype=float), None, [], []
+    V = W
     rest = {"prior": prior, "total": total, "scaled": scaled, "epsilon": epsilon}
     for t, x in enumerate(X):
-        said = [w @ features(x, noise, g, scaled) for w, g in zip(W, gamma, strict=True)]
+        said = [w @ features(x, noise, g, scaled) for w, g in zip(V, gamma, strict=True)]
         scores.append(np.mean(said, axis=0))
         spread.append(np.std(said, axis=0))
         if (t + 1) % batch == 0:
@@ -133,6 +136,7 @@ def bkm(
             pace = eta / np.sqrt(1.0 + (t // batch) / horizon)
             T, H = ascend(T, direction(T, G), H, pace, decay, floor)
             W = T[:, : W[0].size].reshape(W.shape)
+            V = V + (W - V) / (1.0 + tail * (t // batch))
             if learn_widths:
                 gamma = np.abs(T[:, W[0].size :]) if prior else T[:, W[0].size :]
-    return Trace(np.array(scores), {"weights": W, "widths": gamma, "spread": np.array(spread)})
+    return Trace(np.array(scores), {"weights": W, "steady": V, "widths": gamma, "spread": np.array(spread)})

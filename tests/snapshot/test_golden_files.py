@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onkel import KernelClassifier, KernelRegressor, snapshot
-from onkel.stored import load_model, save_model
+from onkel import KernelClassifier, KernelRegressor, bkm, snapshot
+from onkel.stored import load_model, restored, save_model
 from tests.snapshot.golden.rows import LABELS, NUMBERS, ROWS
 
 VERSIONS = sorted(path for path in (Path(__file__).parent / "golden").iterdir() if path.name.startswith("v"))
@@ -55,3 +55,17 @@ def test_what_older_files_do_not_know_is_as_before_the_first_row():
     assert model.calibration_.moves[0] != 0.0
     assert model.calibration_.moves[1:].tolist() == [0.0, 0.0]
     assert np.isinf(number.predict_interval(ROWS)).all()
+
+
+def test_particles_of_older_files_go_on_with_steps_of_the_same_length(path):
+    """They may say that the length was the default, which is another one now."""
+    online = bkm(n_particles=2, n_frequencies=3, batch=4).start(3)
+    online.learn(ROWS, np.where(LABELS == "near", 1.0, -1.0))
+    save_model(path, online, {})
+    content = snapshot.read(path)
+    dressed = content["model"]
+    older = dressed._replace(model=dressed.model._replace(rate=0.02, steady=None, tail=0.0))
+    kept = {key: value for key, value in content["parameters"].items() if key != "tail"}
+    again, _ = restored(snapshot.UPGRADES[2]({**content, "model": older, "parameters": kept}))
+    assert (again.model.model.rate, again.model.model.tail, again.learner.get_params()["eta"]) == (0.02, 0.0, 0.02)
+    assert snapshot.same(again.model.model.steady, online.model.model.weights)

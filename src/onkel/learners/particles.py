@@ -4,7 +4,8 @@ Each particle has weights W^s and widths g^s of its own over the same noise E: z
 p_k = sum_j g^s_j E_jk x_j. After every mini-batch, with T the particles as rows (W^s, g^s) and G the slopes of their
 log-posteriors, phi_j = (1/S) sum_s k_sj [G_s + (T_j - T_s) / h^2], k_sj = exp(-|T_s - T_j|^2 / (2 h^2)): the first term
 leads to where the posterior is high, the second keeps particles apart. T += eta_t phi / (floor + sqrt(H)), H a running
-mean of phi^2, eta_t = eta / sqrt(1 + fading t). The answer is the mean of the particles' scores.
+mean of phi^2, eta_t = eta / sqrt(1 + fading t). The answer is the mean of the particles' scores, each with the mean of
+its weights over the last steps: the newest ones tremble from mini-batch to mini-batch.
 """
 
 from typing import Any, NamedTuple
@@ -53,6 +54,10 @@ class Particles(NamedTuple):
     held: Any  # (1,): rows of the mini-batch so far
     steps: Any  # (1,)
     clock: Any  # (1,): rows learned
+    steady: Any = (
+        None  # (S, K, 2 D + 1): the running mean of the weights, which answers; files before version 3 have none
+    )
+    tail: float = 0.0  # about this share of the steps, the last ones, is in that mean
 
 
 class Desk(NamedTuple):
@@ -163,7 +168,7 @@ def sweep(model: Any, rows: Any, held: int, last: int, full: bool, work: Any, sc
         lift(model, rows, s, begin, last, work)
         for b in range(held, last):
             for k in range(scores.shape[1]):
-                f = work.scores[b, k]
+                f = score_of(model, row(row(model.steady, s), k), row(work.features, b))
                 scores[b - held, k] += f / S
                 spread[b - held, k] += f * f / S
         if full:
@@ -184,17 +189,19 @@ def transpose(rows: Any, turned: Any) -> None:
 
 @compiled(heavy=True)
 def lift(model: Any, rows: Any, s: int, first: int, last: int, work: Any) -> None:
-    """Features and scores of some rows by particle s."""
-    widths, D, c = row(model.widths, s), model.noise.shape[1], model.factor
+    """Features of some rows by particle s."""
+    widths = row(model.widths, s)
     for b in range(first, last):
         stretch(row(rows, b), widths, row(work.stretched, b))
     project(Dense(work.stretched), first, last - first, model.noise, work.phases[first:last])
     for b in range(first, last):
-        z = row(work.features, b)
-        turn(row(work.phases, b), z, D)
-        for k in range(work.scores.shape[1]):
-            w = row(row(model.weights, s), k)
-            work.scores[b, k] = c * np.float64(dot(w, z, 2 * D)) + np.float64(w[2 * D])
+        turn(row(work.phases, b), row(work.features, b), model.noise.shape[1])
+
+
+@compiled
+def score_of(model: Any, weights: Any, features: Any) -> float:
+    n = features.shape[0]
+    return model.factor * np.float64(dot(weights, features, n)) + np.float64(weights[n])
 
 
 @compiled
@@ -215,8 +222,10 @@ def steepen(model: Any, s: int, work: Any) -> None:
             own[m] = real(-posterior.lam) * w[m]
     for b in range(B):
         share = posterior.times * model.importance[b] / B
-        suffer(posterior.loss, model.targets[b], row(work.scores, b), row(work.slopes, b))
         z, pull = row(work.features, b), row(work.phases, b)
+        for k in range(K):
+            work.scores[b, k] = score_of(model, row(weights, k), z)
+        suffer(posterior.loss, model.targets[b], row(work.scores, b), row(work.slopes, b))
         pull[:] = 0
         for k in range(K):
             slope = share * work.slopes[b, k]
@@ -255,13 +264,15 @@ def move(model: Any, work: Any) -> None:
             place[K * wide + j] = model.widths[s, j] if model.posterior.moving else 0.0
     steer(work.place, work.gradient, work.near, work.direction)
     first, rate = model.steps[0] == 0, model.rate / np.sqrt(1.0 + model.fading * model.steps[0])
+    share = model.weights.dtype.type(1.0 / (1.0 + model.tail * model.steps[0]))
     for s in range(S):
         step(rate, 0.0 if first else model.decay, model.floor, row(work.direction, s), row(model.energy, s),
              row(work.place, s))  # fmt: skip
-        place, weights = row(work.place, s), row(model.weights, s)
+        place, weights, steady = row(work.place, s), row(model.weights, s), row(model.steady, s)
         for k in range(K):
             for m in range(wide):
                 weights[k, m] = place[k * wide + m]
+                steady[k, m] += share * (weights[k, m] - steady[k, m])
         if model.posterior.moving:
             for j in range(model.widths.shape[1]):
                 g = place[K * wide + j]

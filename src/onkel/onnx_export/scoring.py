@@ -82,7 +82,7 @@ def _(model: Hybrid, g: Graph, x: str) -> str:
 @scores.register
 def _(model: Particles, g: Graph, x: str) -> str:
     each = []
-    for weights, widths in zip(model.weights, model.widths, strict=True):
+    for weights, widths in zip(model.steady, model.widths, strict=True):
         z = turned(g, g("MatMul", g("Mul", x, widths), model.noise))
         each.append(g("Add", product(g, z, weights[:, :-1], model.factor), weights[:, -1].astype(F64)))
     return finite(g, mean(g, each))
