@@ -6,12 +6,14 @@ takes flat arrays and numbers). An *entry point* is what Python calls; it compil
 disk cache whose folder is named after a hash of all sources that can end up in it.
 """
 
+import gc
 import hashlib
 import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache, partial, wraps
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
@@ -21,7 +23,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload as numba_overload
 
-from onkel.linking import HelperCompiler
+from onkel.linking import EntryCompiler, HelperCompiler
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -209,19 +211,31 @@ class _Announcement:
             sys.stderr.write(self.text)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Python's garbage collector is off: it would walk over all that the compiler knows, again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 @lru_cache
 def _dispatcher(function: Callable[..., Any], folder: str) -> Any:
     """Numba's dispatcher of an entry point, with its cache in a folder, and saying so when it compiles."""
     before = CONFIG.CACHE_DIR
     CONFIG.CACHE_DIR = folder  # read by Numba when it sets up the cache, that is in the next line
     try:
-        dispatcher: Any = numba.njit(cache=True, fastmath=EXACT, **OPTIONS)(function)
+        dispatcher: Any = numba.njit(cache=True, fastmath=EXACT, pipeline_class=EntryCompiler, **OPTIONS)(function)
     finally:
         CONFIG.CACHE_DIR = before
     compile_quietly = dispatcher.compile
 
     def compile_audibly(kinds: Any) -> Any:
-        with _Announcement():
+        with _Announcement(), _uncollected():
             return compile_quietly(kinds)
 
     dispatcher.compile = compile_audibly

@@ -1,9 +1,10 @@
-"""Helpers of compiled code, compiled only as far as their callers need it.
+"""Compiled code whose parts are optimised once each.
 
-Numba optimises every helper and turns it into machine code, and then does both again for the caller that it is linked
-into. Only compiled code calls our helpers, so most of the first round would be for nothing: here it is left out. What
-remains of it is that heavy helpers are optimised alone, and stay functions of their own: dissolved in their callers
-before that, their loops were not vectorised, and `fogd` took 2.6 times as long.
+Numba optimises every helper and turns it into machine code, and then does both again for each caller that it is linked
+into, and for their callers. Only compiled code calls our helpers, so there is no machine code of them alone. Light
+helpers are dissolved in their callers. Heavy ones are optimised alone and stay functions of their own: dissolved before
+that, their loops were not vectorised, and `fogd` took 2.6 times as long. They are linked to an entry point after it has
+been optimised, so that nothing optimises them again.
 """
 
 from typing import Any
@@ -15,10 +16,40 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
 
-class Linked(JITCodeLibrary):
-    """A library that is there to be linked into others, and is not run itself."""
+class Whole(JITCodeLibrary):
+    """The code of an entry point."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self.later: dict[Linked, None] = {}  # heavy helpers, each after those that it calls
+
+    def finalize(self) -> None:
+        self.dissolve()
+        self._optimize_final_module()
+        self.complete()
+        self._final_module.verify()
+        self._finalize_final_module()
+
+    def dissolve(self) -> None:
+        """Link what the optimiser is to see; what it is not to see is for later."""
+        for library in dict.fromkeys(self._linking_libraries):
+            if isinstance(library, Linked):
+                self.later |= library.later | ({library: None} if library.heavy else {})
+            if not isinstance(library, Linked) or not library.heavy:
+                module = library.alone if isinstance(library, Linked) else library._get_module_for_linking()
+                self._final_module.link_in(module, preserve=True)
+
+    def complete(self) -> None:
+        """Link what was left for later, callers first: of what nobody calls yet nothing would be taken over."""
+        for helper in reversed(self.later):
+            self._final_module.link_in(helper.alone, preserve=True)
+
+
+class Linked(Whole):
+    """The code of a helper, which is there to be linked to others, and is not run itself."""
 
     heavy = False
+    alone: Any  # the module without what was left for later
 
     def add_ir_module(self, ir_module: Any) -> None:
         for function in ir_module.functions if self.heavy else []:
@@ -27,9 +58,25 @@ class Linked(JITCodeLibrary):
         super().add_ir_module(ir_module)
 
     def finalize(self) -> None:
-        for library in dict.fromkeys(self._linking_libraries):
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self.dissolve()
+        if self.heavy:
+            self._optimize_final_module()
         self._finalized = True
+        self.alone = self._get_module_for_linking().clone()
+        self._shared_module = None
+        self.complete()  # for callers that are not ours
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class WholeLowering(NativeLowering):
+    """Numba's last pass, with a library of ours."""
+
+    _name = "onkel_whole_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = Whole(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -46,8 +93,6 @@ class LinkedLowering(NativeLowering):
         state.flags.no_compile = True
         super().run_pass(state)
         lowered = state["cr"]
-        if state.library.heavy:
-            state.library._optimize_final_module()
         nowhere, description = 0, lowered.fndesc
         key = _dynfunc.make_function(
             description.lookup_module(), description.qualname, "a helper", nowhere, lowered.env, (state.library,)
@@ -57,11 +102,19 @@ class LinkedLowering(NativeLowering):
         return True
 
 
-class HelperCompiler(CompilerBase):
-    """Numba's compiler for functions that Python never calls."""
+class EntryCompiler(CompilerBase):
+    """Numba's compiler with another last pass."""
+
+    lowering: type[NativeLowering] = WholeLowering
 
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        pipeline.passes = [(LinkedLowering if own is NativeLowering else own, why) for own, why in pipeline.passes]
+        pipeline.passes = [(self.lowering if own is NativeLowering else own, why) for own, why in pipeline.passes]
         pipeline.finalize()
         return [pipeline]
+
+
+class HelperCompiler(EntryCompiler):
+    """The same for functions that Python never calls."""
+
+    lowering = LinkedLowering
