@@ -17,6 +17,7 @@ from onkel.threads import each
 
 Numbers = NDArray[np.float64]
 Pairs = Iterable[tuple[Any, Any]]
+BLOCK = 4096  # rows
 POINTS = 200  # of a learning curve; its spacing doubles when there are more
 
 
@@ -61,15 +62,14 @@ class Tally:
     def _mark(self, sums: Numbers, known: Numbers) -> None:
         """New points of the curve, from the total before and after each new row, and all errors known, those last."""
         last, before = self.rows + len(sums) - 1, len(known) - len(sums) + 1
-        rows = self.rows - self.rows % self.spacing + self.spacing
-        while rows <= last:
+        while last // self.spacing > POINTS:
+            self.curve = self.curve[1::2]
+            self.spacing *= 2
+        for k in range(self.rows // self.spacing + 1, last // self.spacing + 1):
+            rows = k * self.spacing
             done = rows - self.rows
             recent = known[max(before + done - self.window, 0) : before + done]
             self.curve.append(Point(rows, float(sums[done]) / rows, float(recent.sum()) / len(recent)))
-            if len(self.curve) > POINTS:
-                self.curve = self.curve[1::2]
-                self.spacing *= 2
-            rows += self.spacing - rows % self.spacing
 
     def state(self) -> dict[str, Any]:
         """All it knows, to be restored by another one of the same task."""
@@ -196,6 +196,13 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0)
 
 
+def in_order(rows: Any, targets: Numbers, order: NDArray[np.int64]) -> Iterator[tuple[Any, Numbers]]:
+    """Blocks of rows and targets in an order, small enough to stay where the processor is fast."""
+    for first in range(0, len(order), BLOCK):
+        part = order[first : first + BLOCK]
+        yield rows.take(part, axis=0) if isinstance(rows, np.ndarray) else rows[part], targets[part]
+
+
 def over_permutations(
     learner: Learner, rows: Any, targets: Numbers, orders: Iterable[Any], n_classes: int = 2, **start: Any
 ) -> dict[str, Spread]:
@@ -206,7 +213,7 @@ def over_permutations(
 
     def run(order: Any) -> dict[str, Any]:
         online = learner.start(rows.shape[1], **start)
-        return prequential(online, [(rows[order], np.asarray(targets)[order])], n_classes)
+        return prequential(online, in_order(rows, np.asarray(targets), np.asarray(order)), n_classes)
 
     reports = each(run, orders)
     numbers = [key for key in reports[0] if all(isinstance(report[key], int | float) for report in reports)]
