@@ -8,6 +8,7 @@ from onkel.dispatch import entry_point
 from onkel.learners.particles import steer
 from onkel.losses import squared
 from onkel.maps.fourier import fourier
+from onkel.online import bare
 from tests.naive.test_bkm import C8, GAMMA3, T4, W3, E
 from tests.naive.test_experts import GOLDEN, R8, X8, Y8, U, authors_frequencies, column
 
@@ -183,6 +184,19 @@ def test_bkm_has_the_worked_scores_of_its_particles():
     close(found, [[0.02188867, -0.10075385, 0.04421042], [0.0290803, -0.01387098, 0.04326504]], 1e-7)
     online.learn(X8[:4], C8[:4])
     assert online.model.steps[0] == 1
+
+
+def test_without_a_tail_the_last_weights_answer_and_with_one_their_mean():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.choice([-1.0, 1.0], 60)
+    last = bkm(n_particles=3, n_frequencies=5, batch=4, tail=0.0).start(2)
+    last.learn(X, y)
+    assert np.array_equal(bare(last.model).steady, bare(last.model).weights)
+    mean, seen = bkm(n_particles=3, n_frequencies=5, batch=4, tail=1.0).start(2), []
+    for k in range(0, 60, 4):
+        mean.learn(X[k : k + 4], y[k : k + 4])
+        seen.append(bare(mean.model).weights.copy())
+    close(bare(mean.model).steady, np.mean(seen, axis=0), 1e-6)
 
 
 def test_particles_disagree_where_nothing_was_learned():

@@ -26,30 +26,33 @@ class Whole(JITCodeLibrary):
     def finalize(self) -> None:
         self.dissolve()
         self._optimize_final_module()
-        self.complete()
+        self.complete(self._final_module)
         self._final_module.verify()
         self._finalize_final_module()
 
     def dissolve(self) -> None:
         """Link what the optimiser is to see; what it is not to see is for later."""
         for library in dict.fromkeys(self._linking_libraries):
-            if isinstance(library, Linked):
-                self.later |= library.later | ({library: None} if library.heavy else {})
-            if not isinstance(library, Linked) or not library.heavy:
-                module = library.alone if isinstance(library, Linked) else library._get_module_for_linking()
-                self._final_module.link_in(module, preserve=True)
+            self._reload_init.update(library._reload_init)
+            if not isinstance(library, Linked):
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+                continue
+            self.later |= library.later
+            if library.heavy:
+                self.later[library] = None
+            else:
+                self._final_module.link_in(library.alone(), preserve=True)
 
-    def complete(self) -> None:
+    def complete(self, module: Any) -> None:
         """Link what was left for later, callers first: of what nobody calls yet nothing would be taken over."""
         for helper in reversed(self.later):
-            self._final_module.link_in(helper.alone, preserve=True)
+            module.link_in(helper.alone(), preserve=True)
 
 
 class Linked(Whole):
     """The code of a helper, which is there to be linked to others, and is not run itself."""
 
     heavy = False
-    alone: Any  # the module without what was left for later
 
     def add_ir_module(self, ir_module: Any) -> None:
         for function in ir_module.functions if self.heavy else []:
@@ -62,9 +65,16 @@ class Linked(Whole):
         if self.heavy:
             self._optimize_final_module()
         self._finalized = True
-        self.alone = self._get_module_for_linking().clone()
-        self._shared_module = None
-        self.complete()  # for callers that are not ours
+
+    def alone(self) -> Any:
+        """Its module without what was left for later."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self) -> Any:
+        """For callers that are not ours: with all of it."""
+        module = self.alone().clone()
+        self.complete(module)
+        return module
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

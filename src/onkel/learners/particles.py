@@ -54,9 +54,7 @@ class Particles(NamedTuple):
     held: Any  # (1,): rows of the mini-batch so far
     steps: Any  # (1,)
     clock: Any  # (1,): rows learned
-    steady: Any = (
-        None  # (S, K, 2 D + 1): the running mean of the weights, which answers; files before version 3 have none
-    )
+    steady: Any = None  # (S, K, 2 D + 1): the running mean of the weights, which answers; old files have none
     tail: float = 0.0  # about this share of the steps, the last ones, is in that mean
 
 
@@ -264,7 +262,8 @@ def move(model: Any, work: Any) -> None:
             place[K * wide + j] = model.widths[s, j] if model.posterior.moving else 0.0
     steer(work.place, work.gradient, work.near, work.direction)
     first, rate = model.steps[0] == 0, model.rate / np.sqrt(1.0 + model.fading * model.steps[0])
-    share = model.weights.dtype.type(1.0 / (1.0 + model.tail * model.steps[0]))
+    past = model.tail * model.steps[0]
+    kept = model.weights.dtype.type(past / (1.0 + past))
     for s in range(S):
         step(rate, 0.0 if first else model.decay, model.floor, row(work.direction, s), row(model.energy, s),
              row(work.place, s))  # fmt: skip
@@ -272,7 +271,7 @@ def move(model: Any, work: Any) -> None:
         for k in range(K):
             for m in range(wide):
                 weights[k, m] = place[k * wide + m]
-                steady[k, m] += share * (weights[k, m] - steady[k, m])
+                steady[k, m] = weights[k, m] + kept * (steady[k, m] - weights[k, m])
         if model.posterior.moving:
             for j in range(model.widths.shape[1]):
                 g = place[K * wide + j]
