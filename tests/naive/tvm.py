@@ -49,7 +49,7 @@ def projected_gradient(G, alpha, cap):
 
 
 def sweep(K, held, C):
-    """One exact step on every dual variable in turn, K_ij = k(x_i, x_j); returns the largest |projected gradient| met."""
+    """One exact step on every dual variable in turn, K_ij = k(x_i, x_j); the largest |projected gradient| met."""
     largest = 0.0
     for i, p in enumerate(held):
         k_pp = K[i, i]
