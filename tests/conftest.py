@@ -5,7 +5,7 @@ FIRST = ("test_reproducible.py", "test_extending.py")  # a minute or two each: a
 
 
 def pytest_collection_modifyitems(items):
-    """Let some files go through the recipes from the last to the first.
+    """Let the longest tests come first, and some files go through the recipes from the last to the first.
 
     Two workers that go through them in the same order would compile everything twice; these meet in the middle, where
     each finds what the other has compiled.
