@@ -1,51 +1,81 @@
-"""Calls of compiled code one after the other, for arguments that stay the same.
+"""Calls of compiled code one after the other, for a row that changes and arguments that stay the same.
 
 At every call Numba makes of Python's arrays what machine code takes, which for one row takes longer than learning it.
 Rows that come one by one find the same arrays each time. So all numbers that describe the arguments (addresses, shapes,
-strides, the numbers themselves) are written down once, 8 bytes each, and a small function, made once for arguments of
-these types, reads them there and calls the compiled code itself.
+strides, the numbers themselves) are written down once, 8 bytes each, and a function of C, made once for arguments of
+these types, reads them there and calls the compiled code itself. Only the row and its target come from Python.
 """
 
-import ctypes
 import struct
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numba
 import numpy as np
 from llvmlite import ir
+from numba.core import cgutils
 from numba.core import types as numba_types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np import arrayobj
 
-from onkel.dispatch import CONFIG, EntryPoint
+from onkel.dispatch import CONFIG, EntryPoint, entry_point
+from onkel.natives import ALIGNED, DATA, DTYPE, FLAGS, ITEMS, NDIM, SHAPE, SIZE, STRIDES, TYPE, builtin, layout_is_known
 
-WORD = ir.IntType(64)
+WORD = ir.IntType(64)  # numbers and addresses alike
+HALF = ir.IntType(32)
+REAL = ir.DoubleType()
+NOT_PLAIN = -1
+PLAIN = np.dtype(np.float32), np.dtype(np.float64)
 types: Any = numba_types
 populate_array: Any = arrayobj.populate_array
+for_range: Any = cgutils.for_range
+Step = Callable[[Any, float], int]
 
 
-def chain(*calls: tuple[Any, ...]) -> Callable[[], int]:
-    """A function that makes calls, each an entry point with its arguments, and returns how many went well.
+def chain(row: Any, target: Any, *calls: tuple[Any, ...]) -> Step:
+    """A function that puts a row and its target into these arrays, makes the calls, and returns how many went well.
 
-    It stops at the first that gives 0 or False, or fails. Arrays are used where they are now, and are kept.
+    A call is an entry point with its arguments; the first that gives 0 or False, or fails, is the last. Where the row
+    is not plain, an array of PLAIN numbers or a tuple, as wide as the other, none is made: NOT_PLAIN. Arrays are used
+    where they are now, and are kept.
 
     >>> from onkel.rows import all_finite
-    >>> row, other = np.ones(3), np.ones(2, np.float32)
-    >>> fine = chain((all_finite, row), (all_finite, other))
-    >>> other[0] = np.nan
-    >>> fine()
-    1
+    >>> row, target, other = np.zeros(2), np.zeros(1), np.ones(2, np.float32)
+    >>> step = chain(row, target, (all_finite, row), (all_finite, other))
+    >>> step(np.array([3.0, 4.0]), 0.5), row.tolist(), target.tolist()
+    (2, [3.0, 4.0], [0.5])
+    >>> step((3, np.nan), 0.5), step(np.array([1, 2]), 0.5) == NOT_PLAIN
+    (0, True)
     """
-    kinds = tuple((_prepared(entry, args), tuple(map(numba.typeof, args))) for entry, *args in calls)
-    if CONFIG.DISABLE_JIT:
-        return partial(_in_python, calls)
-    words = [word for (_, own), (_, *args) in zip(kinds, calls, strict=True) for word in _words_of_all(own, args)]
-    table = np.array([word % 2**64 for word in words], np.uint64)  # below 0: as two's complements
-    run: Any = partial(_chained(kinds), table.ctypes.data)
-    run.kept = table, calls
-    return run
+    if CONFIG.DISABLE_JIT or not layout_is_known():
+        return _in_python(row, target, calls)
+    fills = [(copy, np.zeros((2, 2), kind)[:, 0], row) for kind in PLAIN]
+    kinds = tuple((_prepared(entry, args), tuple(map(numba.typeof, args))) for entry, *args in (*fills, *calls))
+    given = [target, row, *(value for _, *args in calls for value in args)]
+    words = [word % 2**64 for value in given for word in _words(value)]  # below 0: as two's complements
+    return builtin(_chained(kinds)[0], (np.array(words, np.uint64), given))
+
+
+@entry_point
+def copy(x: Any, row: Any) -> None:
+    """Copy the numbers of a row."""
+    for j in range(row.shape[0]):
+        row[j] = x[j]
+
+
+def _in_python(row: Any, target: Any, calls: tuple[tuple[Any, ...], ...]) -> Step:
+    def step(x: Any, y: float) -> int:
+        if not (type(x) is tuple or (type(x) is np.ndarray and x.dtype in PLAIN)) or np.shape(x) != row.shape:
+            return NOT_PLAIN
+        row[:], target[0] = x, y
+        for k, (entry, *args) in enumerate(calls):
+            given = entry(*args)
+            if given is not None and not given:
+                return k
+        return len(calls)
+
+    return step
 
 
 def _prepared(entry: EntryPoint[..., Any], args: list[Any]) -> Any:
@@ -53,97 +83,151 @@ def _prepared(entry: EntryPoint[..., Any], args: list[Any]) -> Any:
     return entry.dispatcher
 
 
-def _in_python(calls: tuple[tuple[Any, ...], ...]) -> int:
-    for k, (entry, *args) in enumerate(calls):
-        given = entry(*args)
-        if given is not None and not given:
-            return k
-    return len(calls)
-
-
-def _words_of_all(kinds: Any, values: Any) -> Iterator[int]:
-    for kind, value in zip(kinds, values, strict=True):
-        yield from _words(kind, value)
-
-
-def _words(kind: Any, value: Any) -> Iterator[int]:
-    """The numbers of 64 bits that describe an argument."""
-    if isinstance(kind, types.Array):
+def _words(value: Any) -> Iterator[int]:
+    """The numbers of 64 bits that describe an argument; none for None."""
+    if isinstance(value, np.ndarray):
         yield from (value.ctypes.data, *value.shape, *value.strides)
-    elif isinstance(kind, types.BaseTuple):
-        yield from _words_of_all(kind.types, value)
-    elif isinstance(kind, types.Float):
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _words(part)
+    elif isinstance(value, float | np.floating):
         yield from struct.unpack("Q", struct.pack("d", value))
-    elif not isinstance(kind, types.NoneType):
+    elif value is not None:
         yield int(value)
 
 
 @lru_cache
-def _chained(calls: tuple[tuple[Any, tuple[Any, ...]], ...]) -> Any:
-    """Machine code for calls of these types, which takes the address of the words."""
+def _chained(kinds: tuple[tuple[Any, tuple[Any, ...]], ...]) -> tuple[int, Any]:
+    """The address of machine code for calls of these types, the first of which fill the row; and what it needs."""
     with global_compiler_lock:
-        made = [dispatcher.overloads[kinds] for dispatcher, kinds in calls]
+        made = [dispatcher.overloads[own] for dispatcher, own in kinds]
         context = made[0].target_context
         library = context.codegen().create_library("chain")
         module = library.create_ir_module("chain")
         name = f"onkel_chain_{id(library)}"
-        function = ir.Function(module, ir.FunctionType(WORD, [WORD.as_pointer()]), name)
+        function = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD, WORD]), name)
         with context.push_code_library(library):
-            _write(function, made)
+            _Writer(context, function).write(made[: len(PLAIN)], made[len(PLAIN) :])
         library.add_ir_module(module)
         library.finalize()
-        found: Any = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(library.get_pointer_to_function(name))
-    found.kept = library, made
-    return found
+        return library.get_pointer_to_function(name), (library, made)
 
 
-def _write(function: Any, made: list[Any]) -> None:
-    """The body of the function: call by call, as long as they go well."""
-    builder, words = ir.IRBuilder(function.append_basic_block()), _Words(function.args[0])
-    for k, result in enumerate(made):
-        context, about = result.target_context, result.fndesc
-        address = ir.Constant(WORD, result.library.get_pointer_to_function(about.llvm_func_name))
-        kind = context.call_conv.get_function_type(about.restype, about.argtypes)
-        arguments = [words.value(context, builder, own) for own in about.argtypes]
-        status, given = context.call_conv.call_function(
-            builder, builder.inttoptr(address, kind.as_pointer()), about.restype, about.argtypes, arguments
+class _Writer:
+    """Writes a function of C, which takes itself, its arguments and their number.
+
+    Itself is a tuple, the first item of which has the words: those of target, row and calls.
+    """
+
+    def __init__(self, context: Any, function: Any) -> None:
+        self.context, self.module = context, function.module
+        self.builder = ir.IRBuilder(function.append_basic_block())
+        own, self.given, self.n_given = function.args
+        self.words, self.count = self.load(self.load(own, ITEMS), DATA), 0
+
+    def write(self, copies: list[Any], calls: list[Any]) -> None:
+        """The target, the row, then call by call as long as they go well."""
+        target, _, _, *row = (self.next() for _ in range(6))
+        self.require(self.same(self.n_given, 2))
+        x, y = self.load(self.given), self.load(self.given, 8)
+        number = self.of_python("PyFloat_AsDouble", REAL, y)
+        with self.builder.if_then(self.failed(), likely=False):
+            self.builder.ret(WORD(0))
+        with self.builder.if_else(self.same(self.load(x, TYPE), id(tuple))) as (is_tuple, is_not):
+            with is_tuple:
+                self.take_tuple(x, copies[0].fndesc.argtypes[1], row)
+            with is_not:
+                self.take_array(x, copies, row)
+        self.builder.store(number, self.builder.inttoptr(target, REAL.as_pointer()))
+        for k, made in enumerate(calls):
+            well = self.call(made, [self.value(own) for own in made.fndesc.argtypes])
+            self.require(well, k)
+        self.give(len(calls))
+
+    def take_array(self, x: Any, copies: list[Any], row: list[Any]) -> None:
+        """Copy a row from an array, and refuse what is not plain."""
+        self.require(self.same(self.load(x, TYPE), id(np.ndarray)))
+        self.require(self.same(self.load(x, NDIM, HALF), 1))
+        self.require(self.same(self.load(self.load(x, SHAPE)), row[1]))
+        self.require(self.same(self.builder.and_(self.load(x, FLAGS, HALF), HALF(ALIGNED)), ALIGNED))
+        found = [self.same(self.load(x, DTYPE), id(kind)) for kind in PLAIN]
+        self.require(self.builder.or_(*found))
+        numbers = self.load(x, DATA), row[1], self.load(self.load(x, STRIDES))
+        for kind, made in zip(found, copies, strict=True):
+            with self.builder.if_then(kind):
+                pairs = zip(made.fndesc.argtypes, (numbers, row), strict=True)
+                self.call(made, [self.array(own, *lengths) for own, lengths in pairs])
+
+    def take_tuple(self, x: Any, kind: Any, row: list[Any]) -> None:
+        """Copy a row from a tuple, and refuse what are not numbers."""
+        builder, (data, width, stride) = self.builder, row
+        self.require(self.same(self.load(x, SIZE), width))
+        place = self.context.get_data_type(kind.dtype).as_pointer()
+        with for_range(builder, width) as loop:
+            item = self.load(builder.add(x, builder.mul(loop.index, WORD(8))), ITEMS)
+            number = self.of_python("PyFloat_AsDouble", REAL, item)
+            with builder.if_then(self.failed(), likely=False):
+                self.of_python("PyErr_Clear", ir.VoidType())
+                self.give(NOT_PLAIN)
+            rounded = self.context.cast(builder, number, types.float64, kind.dtype)
+            builder.store(rounded, builder.inttoptr(builder.add(data, builder.mul(loop.index, stride)), place))
+
+    def failed(self) -> Any:
+        """Whether the last call of a function of Python's own failed."""
+        return self.builder.not_(self.same(self.of_python("PyErr_Occurred", WORD), 0))
+
+    def load(self, address: Any, offset: int = 0, kind: Any = WORD) -> Any:
+        """What is so many bytes behind an address."""
+        place = self.builder.add(address, WORD(offset))
+        return self.builder.load(self.builder.inttoptr(place, kind.as_pointer()))
+
+    def same(self, found: Any, expected: Any) -> Any:
+        return self.builder.icmp_unsigned("==", found, found.type(expected) if isinstance(expected, int) else expected)
+
+    def require(self, fine: Any, otherwise: int = NOT_PLAIN) -> None:
+        with self.builder.if_then(self.builder.not_(fine), likely=False):
+            self.give(otherwise)
+
+    def give(self, number: int) -> None:
+        self.builder.ret(self.of_python("PyLong_FromLongLong", WORD, WORD(number)))
+
+    def of_python(self, name: str, result: Any, *args: Any) -> Any:
+        """Call a function of Python's own."""
+        kind = ir.FunctionType(result, [own.type for own in args])
+        declared = self.module.globals.get(name) or ir.Function(self.module, kind, name)
+        return self.builder.call(declared, args)
+
+    def call(self, made: Any, arguments: list[Any]) -> Any:
+        """Call compiled code; whether it went well."""
+        about, convention = made.fndesc, self.context.call_conv
+        kind = convention.get_function_type(about.restype, about.argtypes)
+        code = self.builder.inttoptr(
+            WORD(made.library.get_pointer_to_function(about.llvm_func_name)), kind.as_pointer()
         )
-        well = status.is_ok
-        if not isinstance(about.restype, types.NoneType):
-            well = builder.and_(well, context.is_true(builder, about.restype, given))
-        with builder.if_then(builder.not_(well), likely=False):
-            builder.ret(ir.Constant(WORD, k))
-    builder.ret(ir.Constant(WORD, len(made)))
+        status, given = convention.call_function(self.builder, code, about.restype, about.argtypes, arguments)
+        if isinstance(about.restype, types.NoneType):
+            return status.is_ok
+        return self.builder.and_(status.is_ok, self.context.is_true(self.builder, about.restype, given))
 
-
-class _Words:
-    """Reads arguments from the words that describe them, in the order of `_words`."""
-
-    def __init__(self, start: Any) -> None:
-        self.start, self.count = start, 0
-
-    def next(self, builder: Any) -> Any:
+    def next(self) -> Any:
         self.count += 1
-        return builder.load(builder.gep(self.start, [ir.Constant(WORD, self.count - 1)]))
+        return self.load(self.words, 8 * (self.count - 1))
 
-    def value(self, context: Any, builder: Any, kind: Any) -> Any:
+    def value(self, kind: Any) -> Any:
         """The next argument, which is of this type."""
         if isinstance(kind, types.Array):
-            return self.array(context, builder, kind)
+            return self.array(kind, *(self.next() for _ in range(1 + 2 * kind.ndim)))
         if isinstance(kind, types.BaseTuple):
-            return context.make_tuple(builder, kind, [self.value(context, builder, own) for own in kind.types])
+            return self.context.make_tuple(self.builder, kind, [self.value(own) for own in kind.types])
         if isinstance(kind, types.NoneType):
-            return context.get_dummy_value()
-        word = self.next(builder)
+            return self.context.get_dummy_value()
+        word = self.next()
         if isinstance(kind, types.Float):
-            return context.cast(builder, builder.bitcast(word, ir.DoubleType()), types.float64, kind)
-        return context.cast(builder, word, types.int64, kind)
+            return self.context.cast(self.builder, self.builder.bitcast(word, REAL), types.float64, kind)
+        return self.context.cast(self.builder, word, types.int64, kind)
 
-    def array(self, context: Any, builder: Any, kind: Any) -> Any:
-        made, itemsize = context.make_array(kind)(context, builder), np.dtype(str(kind.dtype)).itemsize
-        data, *lengths = [self.next(builder) for _ in range(1 + 2 * kind.ndim)]
-        populate_array(
-            made, builder.inttoptr(data, made.data.type), lengths[: kind.ndim], lengths[kind.ndim :],
-            ir.Constant(WORD, itemsize), None,
-        )  # fmt: skip
+    def array(self, kind: Any, data: Any, *lengths: Any) -> Any:
+        made, itemsize = self.context.make_array(kind)(self.context, self.builder), np.dtype(str(kind.dtype)).itemsize
+        start = self.builder.inttoptr(data, made.data.type)
+        populate_array(made, start, lengths[: kind.ndim], lengths[kind.ndim :], WORD(itemsize), None)
         return made._getvalue()

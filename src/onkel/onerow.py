@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel import scaling
-from onkel.chaining import chain
+from onkel.chaining import NOT_PLAIN, chain
 from onkel.learners import driving
-from onkel.rows import Dense, all_finite
+from onkel.rows import Dense, all_finite, none_negative
 from onkel.scaling import Standardised
 
 NEGATIVE = "Negative values in data: the additive chi2 kernel needs features >= 0."
@@ -47,20 +47,30 @@ def bindable(model: Any) -> bool:
     return type(model.model if isinstance(model, Standardised) else model) in driving.LOOPS
 
 
-def placing(own: Frame) -> tuple[Any, Callable[[Any], None]]:
-    """An array (1, d), and a function that puts a row there and refuses what is none, but for NaN and infinity."""
-    width, positive = own.width, own.positive
-    values = np.zeros((1, width), own.raw_dtype)
+def placing(own: Frame) -> tuple[Any, Callable[[Any], Any]]:
+    """An array (1, d), and a function that puts there a row that is not plain, and refuses what is none."""
+    width, values = own.width, np.zeros((1, own.width), own.raw_dtype)
     row = values[0]
 
-    def place(x: Any) -> None:
+    def place(x: Any) -> Any:
         if len(x) != width:  # or a single number would be spread over the row
             raise ValueError(f"A row must be of width {width}; this one has {len(x)} numbers.")
         row[:] = x
-        if positive and row.min() < 0:
-            raise ValueError(NEGATIVE)
+        return row
 
     return values, place
+
+
+def checking(own: Frame, row: Any) -> dict[str, tuple[Any, ...]]:
+    """The calls that look at a row before anything learns it, by what is said of a row that they refuse."""
+    found: dict[str, tuple[Any, ...]] = {NOT_FINITE: (all_finite, row)} if own.finite else {}
+    return {**found, NEGATIVE: (none_negative, row)} if own.positive else found
+
+
+def refuse(done: int, checks: dict[str, tuple[Any, ...]]) -> None:
+    """Say what is wrong with a row that came no further than a check, if that is so."""
+    if done < len(checks):
+        raise ValueError(list(checks)[done])
 
 
 def learning(
@@ -70,32 +80,31 @@ def learning(
 
     Witnesses, calls of compiled code, follow each row.
     """
-    (values, place), target, scores = placing(own), own.target, own.scores[0]
+    (values, place), scores = placing(own), own.scores[0]
     labels = frozenset({-1.0, 1.0} if own.task == "binary" else range(len(scores)))
     fine: Callable[[float], bool] = isfinite if own.task == "regression" else labels.__contains__
-    seen, inner = Dense(values), model
-    calls: list[tuple[Any, ...]] = [(all_finite, values[0])] if own.finite else []
+    seen, inner, checks = Dense(values), model, checking(own, values[0])
+    calls = list(checks.values())
     if isinstance(model, Standardised):
         raw, seen, inner = seen, Dense(np.zeros(values.shape, own.dtype)), model.model
         calls.append((scaling.learn, model.scaler, raw, own.importance, seen))
-    row = inner, seen, 0, target, own.importance, own.scores
-    calls += [(driving.LOOPS[type(inner)][0], *row), *witnesses]
-    run, all_of_them = chain(*calls), len(calls)
+    rest = inner, seen, 0, own.target, own.importance, own.scores
+    calls += [(driving.LOOPS[type(inner)][0], *rest), *witnesses]
+    step, all_of_them = chain(values[0], own.target, *calls), len(calls)
 
     def stopped(done: int) -> None:
-        if own.finite and done == 0:
-            raise ValueError(NOT_FINITE)
-        replace(driving.learn(*row))  # there was no room, which the slow path makes
+        refuse(done, checks)
+        replace(driving.learn(*rest))  # there was no room, which the slow path makes
         for entry, *arguments in witnesses:
             entry(*arguments)
 
     def learn(x: Any, y: float) -> Any:
-        place(x)
         if not fine(y):
             raise ValueError(f"A target must be {TARGETS[own.task]}.")
-        target[0] = y
-        done = run()
-        if done < all_of_them:
+        done = step(x, y)
+        if done == NOT_PLAIN:
+            done = step(place(x), y)
+        if done != all_of_them:
             stopped(done)
         return scores
 
@@ -104,19 +113,21 @@ def learning(
 
 def scoring(model: Any, own: Frame) -> Callable[[Any], Any]:
     """A function that returns the scores of one row."""
-    (values, place), scores = placing(own), np.zeros(own.scores.shape)
-    seen, inner, out = Dense(values), model, scores[0]
-    calls: list[tuple[Any, ...]] = [(all_finite, values[0])] if own.finite else []
+    (values, place), scores, no_target = placing(own), np.zeros(own.scores.shape), np.zeros(1)
+    seen, inner, out, checks = Dense(values), model, scores[0], checking(own, values[0])
+    calls = list(checks.values())
     if isinstance(model, Standardised):
         raw, seen, inner = seen, Dense(np.zeros(values.shape, own.dtype)), model.model
         calls.append((scaling.apply, model.scaler, raw, seen))
     calls.append((driving.LOOPS[type(inner)][1], driving.answering(inner), seen, scores))
-    run, all_of_them = chain(*calls), len(calls)
+    step, all_of_them = chain(values[0], no_target, *calls), len(calls)
 
     def score(x: Any) -> Any:
-        place(x)
-        if run() < all_of_them:
-            raise ValueError(NOT_FINITE)
+        done = step(x, 0.0)
+        if done == NOT_PLAIN:
+            done = step(place(x), 0.0)
+        if done != all_of_them:
+            refuse(done, checks)
         return out
 
     return score

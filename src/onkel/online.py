@@ -24,6 +24,7 @@ from onkel.turns import in_turn
 from onkel.widths import Sample, awaited, has_rule, settle
 
 Scores = NDArray[np.float64]
+BOUND = ("learned_one", "scored_one")  # methods whose place is taken by machine code that is bound to a model
 
 
 class Setting(NamedTuple):
@@ -59,14 +60,6 @@ class Waiting(NamedTuple):
     numbers: Any  # of the rows held: their places in the stream
     seen: Any  # (1,): rows of the stream so far
     model: Any  # None before the first row
-
-
-class Bound(NamedTuple):
-    """What learns and scores rows one by one, for one model."""
-
-    model: Any
-    learn: Any = None
-    score: Any = None
 
 
 def bare(model: Any) -> Any:
@@ -139,8 +132,18 @@ class Online:
         self.model = self._fresh() if model is None else model
         self.frame = onerow.frame(setting, task, self._raw_dtype, self._positive)
         self.witnesses: tuple[tuple[Any, ...], ...] = ()
-        self._bound = Bound(None)
         self.turn = RLock()
+
+    @property
+    def model(self) -> Any:
+        """The tree of named tuples that learns."""
+        return self._model
+
+    @model.setter
+    def model(self, model: Any) -> None:
+        if self.__dict__.get("_model") is not model:
+            self._model = model
+            self._unbind(*BOUND)
 
     def _fresh(self) -> Any:
         kernel, build, standardise, *_ = self.learner.plan(self.task)
@@ -229,43 +232,48 @@ class Online:
 
     def watch(self, *witness: Any) -> None:
         """Let an entry point, called with these arguments, follow each row that is learned alone; it reads `frame`."""
-        self.witnesses, self._bound = (witness,), self._bound._replace(learn=None)
+        self.witnesses = (witness,)
+        self._unbind("learned_one")
+
+    def _unbind(self, *names: str) -> None:
+        """Let the methods of these names be methods again."""
+        for name in names:
+            self.__dict__.pop(name, None)
 
     def learned_one(self, x: Any, y: float) -> Scores:
-        """As `learn_one`, for those whose turn it is: `frame` holds target and scores until the next call."""
-        bound = self._bound
-        if bound.learn is None or bound.model is not self.model:
-            if not self._bindable:
-                scores = self.frame.scores[0]
-                self.frame.target[0], scores[:] = y, self.learn(np.asarray(x)[None], np.array([y]))[0]
-                for entry, *arguments in self.witnesses:
-                    entry(*arguments)
-                return scores
-            bound = self._bind(len(x))
-            bound = bound._replace(learn=onerow.learning(self.model, self.frame, self.witnesses, self._replace_model))
-            self._bound = bound
-        return bound.learn(x, y)
+        """As `learn_one`, for those whose turn it is: `frame` holds target and scores until the next call.
+
+        For a model that a single loop learns, what is bound to its arrays takes the place of this method.
+        """
+        if not self._bindable:
+            return self._learn_singly(x, y)
+        self.model = dressed(self.model, driving.roomy(bare(self.model), Dense(np.zeros((1, len(x))))))
+        bound = onerow.learning(self.model, self.frame, self.witnesses, self._replace_model)
+        self.__dict__["learned_one"] = bound
+        return bound(x, y)
 
     def scored_one(self, x: Any) -> Scores:
-        """As `score_one`, for those whose turn it is: the array is used again by the next call."""
-        bound = self._bound
-        if bound.score is None or bound.model is not self.model:
-            if not self._bindable:
-                return self.score(np.asarray(x)[None])[0]
-            bound = self._bind(len(x))
-            bound = self._bound = bound._replace(score=onerow.scoring(self.model, self.frame))
-        return bound.score(x)
+        """As `score_one`, for those whose turn it is: the array is used again by the next call.
+
+        As with `learned_one`, what is bound to the model takes its place.
+        """
+        if not self._bindable:
+            return self.score(np.asarray(x)[None])[0]
+        bound = self.__dict__["scored_one"] = onerow.scoring(self.model, self.frame)
+        return bound(x)
+
+    def _learn_singly(self, x: Any, y: float) -> Scores:
+        """Learn a row as a block of one."""
+        scores = self.frame.scores[0]
+        self.frame.target[0], scores[:] = y, self.learn(np.asarray(x)[None], np.array([y]))[0]
+        for entry, *arguments in self.witnesses:
+            entry(*arguments)
+        return scores
 
     @property
     def _bindable(self) -> bool:
         """Whether a single loop learns and scores rows as they come."""
         return not self.folds and onerow.bindable(self.model)
-
-    def _bind(self, width: int) -> Bound:
-        """What is bound to the model; a model that could grow has room for a row first."""
-        if self._bound.model is not self.model:
-            self.model = dressed(self.model, driving.roomy(bare(self.model), Dense(np.zeros((1, width)))))
-        return self._bound if self._bound.model is self.model else Bound(self.model)
 
     def _replace_model(self, other: Any) -> None:
         self.model = dressed(self.model, other)
@@ -334,8 +342,8 @@ class Online:
 
     def __getstate__(self) -> dict[str, Any]:
         with self.turn:  # bound machine code and locks stay in their process
-            kept = {key: value for key, value in self.__dict__.items() if key != "turn"}
-            return {**kept, "_bound": Bound(None), "witnesses": ()}
+            kept = {key: value for key, value in self.__dict__.items() if key not in ("turn", *BOUND)}
+            return {**kept, "witnesses": ()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, turn=RLock())

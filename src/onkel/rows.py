@@ -230,6 +230,15 @@ def all_finite(numbers: Any) -> bool:
     return fine
 
 
+@entry_point
+def none_negative(numbers: Any) -> bool:
+    """Whether no number is below 0."""
+    fine = True
+    for k in range(numbers.shape[0]):
+        fine = fine and not numbers[k] < 0
+    return fine
+
+
 def is_sparse(rows: Any) -> bool:
     """Whether rows are a SciPy sparse matrix or array."""
     return bool(sparse.issparse(rows))

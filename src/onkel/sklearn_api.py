@@ -203,11 +203,10 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
 
     def predict_one(self, x: Any) -> Any:
         """The most likely label of one row, a sequence or a dict by name, without scikit-learn's validation."""
-        if "online_" not in self.__dict__:
-            self._check_fitted()
-        with self.online_.turn:
+        online = self.__dict__.get("online_") or self._fitted()
+        with online.turn:
             labels, scores = (self._singly or self._one_by_one()).labels, self._score_one(x)
-            return labels[scores.argmax() if len(scores) > 1 else int(scores[0] > 0.0)]
+            return labels[scores.argmax() if len(scores) > 1 else scores.item() > 0.0]
 
     @in_turn
     def predict_proba_one(self, x: Any) -> NDArray[np.float64]:
@@ -217,9 +216,11 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
 
     def _score_one(self, x: Any) -> NDArray[np.float64]:
         if self._columns is not None or type(x) is dict:
-            x = self._filled_row(self._row(x, learns=False), learns=False)
+            x = self._row(x, learns=False)
+            if self.missing != "error":
+                x = self._filled_row(x, learns=False)
         scores = self.online_.scored_one(x)
-        return scores if self._order is None else scores[self._order]
+        return scores if self._order is None else scores.take(self._order)
 
     @in_turn
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -346,12 +347,12 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
 
     def predict_one(self, x: Any) -> float:
         """The prediction for one row, a sequence or a dict by name, without scikit-learn's validation."""
-        if "online_" not in self.__dict__:
-            self._check_fitted()
-        with self.online_.turn:
+        online = self.__dict__.get("online_") or self._fitted()
+        with online.turn:
             if self._columns is not None or type(x) is dict:
                 x = self._filled_row(self._row(x, learns=False), learns=False)
-            return float(self.online_.scored_one(x)[0])
+            found: float = online.scored_one(x).item()
+            return found
 
     @in_turn
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -151,10 +151,11 @@ class LabelTaker(RowTaker):
             if self.class_weight is not None:
                 number = int(target > 0.0) if self.online_.task == "binary" else int(target)
                 return self._learn_known(np.asarray(x)[None], np.array([number]), None)[0]
-            if not self.online_.witnesses:
+            online = self.online_  # which columns that came new may have replaced
+            if not online.witnesses:
                 self._let_calibrate()
-            scores = self.online_.learned_one(x, target)
-            return scores.copy() if self._order is None else scores[self._order]
+            scores = online.learned_one(x, target)
+            return scores.copy() if self._order is None else scores.take(self._order)
 
     def _begin_with_one(self, x: Any) -> None:
         """Begin with the columns of one row, and no class yet."""

@@ -50,6 +50,11 @@ class RowTaker(BaseEstimator):
     def _check_fitted(self) -> None:
         check_is_fitted(self, "online_")
 
+    def _fitted(self) -> Online:
+        """The learner at work; refuses where there is none yet."""
+        self._check_fitted()
+        return self.online_
+
     @property
     def _open(self) -> bool:
         """Whether new columns may come."""
