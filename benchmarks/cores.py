@@ -75,15 +75,11 @@ def main(quick: bool = False) -> None:
     many, lines = workers(), list[list[str]]()
     limit = machine(many)
     for name, run in contest(5_000 if quick else 40_000).items():
-        times: dict[int, list[float]] = {1: [], many: []}
-        limits: dict[int, list[float]] = {1: [], many: []}
-        for _ in range(4 if quick else 12):
-            for threads, found in times.items():
-                found.append(wall(run, threads))
-                limits[threads].append(limit(threads))
-        one, several = (median(found[1:]) for found in times.values())
-        alone, together = (median(found[1:]) for found in limits.values())
-        faster, most = one / several, many * alone / together
+        wall(run, 1), wall(run, many), limit(1), limit(many)  # compiled code, threads, caches
+        times = [(wall(run, 1), wall(run, many), limit(1), limit(many)) for _ in range(4 if quick else 25)]
+        one, several, *_ = (median(column) for column in zip(*times, strict=True))
+        faster = median(own / shared for own, shared, *_ in times)  # of neighbours, on a machine that changes its pace
+        most = median(many * alone / together for *_, alone, together in times)
         lines.append([name, f"{1e3 * one:.2f}", f"{1e3 * several:.2f}", f"{faster:.2f}", f"{most:.2f}"])
     os.environ.pop("ONKEL_THREADS", None)
     header = ["", "ms, one", f"ms, {many}", "times as fast", "multiply-adds in the same seconds"]

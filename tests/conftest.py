@@ -1,7 +1,10 @@
 """How all tests are run."""
 
 BACKWARDS = ("test_cuts_layouts_interruptions.py", "test_standardisation.py")
-FIRST = ("test_reproducible.py", "test_extending.py")  # a minute or two each: at the end, others would wait for them
+FIRST = (  # minutes each, the longest first: at the end, the other worker would wait for them
+    "test_conventions.py", "test_cuts_layouts_interruptions.py", "test_twins_and_worked_numbers.py", "test_checks.py",
+    "test_checkpoints.py", "test_wide.py", "test_reproducible.py", "test_extending.py", "test_process.py",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items):
@@ -16,5 +19,5 @@ def pytest_collection_modifyitems(items):
     for path, own in files.items():
         if path.name in BACKWARDS:
             own.reverse()
-    order = sorted(files, key=lambda path: path.name not in FIRST)
+    order = sorted(files, key=lambda path: FIRST.index(path.name) if path.name in FIRST else len(FIRST))
     items[:] = [item for path in order for item in files[path]]
