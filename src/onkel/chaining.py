@@ -54,7 +54,8 @@ def chain(row: Any, target: Any, *calls: tuple[Any, ...]) -> Step:
     kinds = tuple((_prepared(entry, args), tuple(map(numba.typeof, args))) for entry, *args in (*fills, *calls))
     given = [target, row, *(value for _, *args in calls for value in args)]
     words = [word % 2**64 for value in given for word in _words(value)]  # below 0: as two's complements
-    return builtin(_chained(kinds)[0], (np.array(words, np.uint64), given))
+    address, code = _chained(kinds)
+    return builtin(address, (np.array(words, np.uint64), given, code))
 
 
 @entry_point

@@ -39,14 +39,10 @@ class _Definition(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
 
 
-@lru_cache
-def _definition(address: int) -> _Definition:
-    return _Definition(b"step", address, FASTCALL, b"Made by onkel.chaining.")
-
-
 def builtin(address: int, own: tuple[Any, ...]) -> Callable[..., Any]:
     """The machine code at an address as a function of Python, which keeps a tuple of its own."""
     new: Any = ctypes.pythonapi.PyCFunction_NewEx
     new.argtypes, new.restype = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p), ctypes.py_object
-    made: Callable[..., Any] = new(ctypes.addressof(_definition(address)), own, None)
+    definition = _Definition(b"step", address, FASTCALL, b"Made by onkel.chaining.")
+    made: Callable[..., Any] = new(ctypes.addressof(definition), (*own, definition), None)
     return made
