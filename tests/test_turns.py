@@ -103,3 +103,16 @@ def test_a_model_that_begins_anew_keeps_its_turn():
     turn = model.online_.turn
     X, y = next(blocks(1))
     assert model.fit(X, y > 0).online_.turn is turn
+
+
+def test_a_regressor_that_grows_while_a_thread_waits_to_predict_answers_with_the_grown_model():
+    model = KernelRegressor(fogd(gamma=1.0), features="grow")
+    model.learn_one({"a": 0.5}, 1.0)
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(model.predict_one({"a": 0.5, "b": 0.1})))
+    with model.online_.turn:
+        waiting.start()
+        time.sleep(0.2)  # it has looked at the model and waits for its turn
+        model.learn_one({"a": 0.1, "b": 0.2}, 0.0)
+    waiting.join()
+    assert found == [model.predict_one({"a": 0.5, "b": 0.1})]

@@ -42,7 +42,7 @@ PACKAGE = Path(__file__).parent
 SECONDS_BEFORE_SAYING_SO = 0.8
 
 _sources: set[Path] = set()
-_making = threading.RLock()  # Numba's cache folder is set for all threads while a dispatcher is made
+_making = threading.Lock()  # Numba's cache folder is set for all threads while a dispatcher is made
 _kinds: dict[str, type] = {}
 _dispatchers: dict[Callable[..., Any], tuple[int, Any]] = {}  # of entry points: models refer to these, not to Numba
 
@@ -223,27 +223,23 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def make_dispatcher(function: Callable[..., Any], folder: str, **options: Any) -> Any:
-    """Numba's dispatcher of a function, with its cache in a folder, and saying so when it compiles."""
-    njit: Any = numba.njit(cache=True, fastmath=EXACT, pipeline_class=EntryCompiler, **{**OPTIONS, **options})
-    with _making:
-        before = CONFIG.CACHE_DIR
-        CONFIG.CACHE_DIR = folder  # read by Numba when it sets up the cache, that is in the next line
-        try:
-            made = njit(function)
-        finally:
-            CONFIG.CACHE_DIR = before
-    compile_quietly = made.compile
+@lru_cache
+def _dispatcher(function: Callable[..., Any], folder: str) -> Any:
+    """Numba's dispatcher of an entry point, with its cache in a folder, and saying so when it compiles."""
+    before = CONFIG.CACHE_DIR
+    CONFIG.CACHE_DIR = folder  # read by Numba when it sets up the cache, that is in the next line
+    try:
+        dispatcher: Any = numba.njit(cache=True, fastmath=EXACT, pipeline_class=EntryCompiler, **OPTIONS)(function)
+    finally:
+        CONFIG.CACHE_DIR = before
+    compile_quietly = dispatcher.compile
 
     def compile_audibly(kinds: Any) -> Any:
         with _Announcement(), _uncollected():
             return compile_quietly(kinds)
 
-    made.compile = compile_audibly
-    return made
-
-
-_dispatcher = lru_cache(make_dispatcher)
+    dispatcher.compile = compile_audibly
+    return dispatcher
 
 
 def cache_folder() -> str:

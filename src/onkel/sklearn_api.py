@@ -351,7 +351,7 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
         with online.turn:
             if self._columns is not None or type(x) is dict:
                 x = self._filled_row(self._row(x, learns=False), learns=False)
-            found: float = online.scored_one(x).item()
+            found: float = self.online_.scored_one(x).item()  # `online` may be narrower: this had to wait
             return found
 
     @in_turn
