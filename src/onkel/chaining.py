@@ -19,7 +19,7 @@ from numba.core import types as numba_types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np import arrayobj
 
-from onkel.dispatch import CONFIG, EntryPoint, entry_point
+from onkel.dispatch import CONFIG, EntryPoint, entry_point, uninterrupted
 from onkel.natives import ALIGNED, DATA, DTYPE, FLAGS, ITEMS, NDIM, SHAPE, SIZE, STRIDES, TYPE, builtin, layout_is_known
 
 WORD = ir.IntType(64)  # numbers and addresses alike
@@ -100,7 +100,7 @@ def _words(value: Any) -> Iterator[int]:
 @lru_cache
 def _chained(kinds: tuple[tuple[Any, tuple[Any, ...]], ...]) -> tuple[int, Any]:
     """The address of machine code for calls of these types, the first of which fill the row; and what it needs."""
-    with global_compiler_lock:
+    with uninterrupted(), global_compiler_lock:
         made = [dispatcher.overloads[own] for dispatcher, own in kinds]
         context = made[0].target_context
         library = context.codegen().create_library("chain")

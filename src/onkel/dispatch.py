@@ -9,6 +9,7 @@ disk cache whose folder is named after a hash of all sources that can end up in 
 import gc
 import hashlib
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -57,6 +58,7 @@ def compiled(function: Any = None, *, flags: set[str] = EXACT, heavy: bool = Fal
     """Mark a helper that compiled code calls; under ``NUMBA_DISABLE_JIT=1`` it stays a plain function."""
     if function is None:
         return partial(compiled, flags=flags, heavy=heavy)
+    _sources.add(Path(function.__code__.co_filename))
     return numba.njit(fastmath=flags, **OPTIONS, **(HEAVY if heavy else LIGHT))(function)
 
 
@@ -149,7 +151,6 @@ class EntryPoint(Generic[P, R]):
     def __init__(self, function: Callable[P, R]) -> None:
         wraps(function)(self)
         self.py_func = function
-        _sources.add(Path(function.__code__.co_filename))
 
     @property
     def dispatcher(self) -> Any:
@@ -223,6 +224,23 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the compiler is done: LLVM calls Python, and what is raised there gets no further."""
+    before: Any = signal.getsignal(signal.SIGINT)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked: list[tuple[Any, ...]] = []
+    signal.signal(signal.SIGINT, lambda *signalled: asked.append(signalled))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if asked:
+            before(*asked[0])
+
+
 @lru_cache
 def _dispatcher(function: Callable[..., Any], folder: str) -> Any:
     """Numba's dispatcher of an entry point, with its cache in a folder, and saying so when it compiles."""
@@ -235,7 +253,7 @@ def _dispatcher(function: Callable[..., Any], folder: str) -> Any:
     compile_quietly = dispatcher.compile
 
     def compile_audibly(kinds: Any) -> Any:
-        with _Announcement(), _uncollected():
+        with _Announcement(), _uncollected(), uninterrupted():
             return compile_quietly(kinds)
 
     dispatcher.compile = compile_audibly
@@ -243,7 +261,7 @@ def _dispatcher(function: Callable[..., Any], folder: str) -> Any:
 
 
 def cache_folder() -> str:
-    """Folder of the compiled code, named after our compiled sources and those of every registered implementation.
+    """Folder of the compiled code, named after our compiled sources and those of all other implementations and helpers.
 
     Numba itself notices changes only in the file of the entry point, and would silently run old code.
     """

@@ -1,0 +1,54 @@
+"""What compiles, and when."""
+
+import ctypes
+import signal
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from onkel import linking
+from onkel.chaining import chain
+from onkel.dispatch import entry_point
+from onkel.rows import all_finite
+
+
+@contextmanager
+def interrupted():
+    """Ctrl-C is pressed while LLVM compiles, and Python hears of it where LLVM calls it."""
+    library = linking.JITCodeLibrary
+    finish = library._finalize_final_module
+
+    def finish_slowly(own):
+        ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()
+        finish(own)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+    library._finalize_final_module = finish_slowly
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            yield
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        library._finalize_final_module = finish
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_while_an_entry_point_compiles_is_heeded_when_it_is_compiled():
+    @entry_point
+    def doubled(number):
+        return 2 * number
+
+    with interrupted():
+        doubled(1.0)
+    assert len(doubled.dispatcher.overloads) == 1
+    assert doubled(1.0) == 2.0
+
+
+def test_an_interrupt_while_a_chain_compiles_is_heeded():
+    row, target, more = np.zeros(2), np.zeros(1), [np.ones(2, np.float32)] * 3  # a chain that no other test makes
+    calls = [(all_finite, given) for given in (row, *more)]
+    assert chain(row, target, *calls[:2])((3.0, 4.0), 0.5) == 2
+    with interrupted():
+        chain(row, target, *calls)
+    assert chain(row, target, *calls)((3.0, 4.0), 0.5) == 4
