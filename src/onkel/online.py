@@ -18,8 +18,9 @@ from onkel.learners.particles import Particles
 from onkel.onerow import NEGATIVE, TARGETS
 from onkel.points import WIDE
 from onkel.randomness import derive, reservoir
-from onkel.rows import Block, Dense, is_sparse, join, pack, row_count, unpack
+from onkel.rows import Block, Dense, is_sparse, join, pack, row_count, typed, unpack
 from onkel.scaling import Standardised, as_it_stands, scaler, standardised
+from onkel.snapshot import writable
 from onkel.turns import in_turn
 from onkel.widths import Sample, awaited, has_rule, settle
 
@@ -281,8 +282,8 @@ class Online:
     def _pack(self, rows: Any, targets: Any, importance: Any) -> tuple[Block, Scores, Scores]:
         block = self._block(rows)
         n = int(row_count(block))
-        wanted = np.ascontiguousarray(targets, np.float64)
-        weights = np.ones(n) if importance is None else np.ascontiguousarray(importance, np.float64)
+        wanted = typed(targets, np.float64)
+        weights = np.ones(n) if importance is None else typed(importance, np.float64)
         if wanted.shape != (n,) or weights.shape != (n,):
             raise ValueError(f"{n} rows need {n} targets and as many weights.")
         if not possible(wanted, self.task, self.setting.n_outputs):
@@ -346,4 +347,4 @@ class Online:
             return {**kept, "witnesses": ()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, turn=RLock())
+        self.__dict__.update(writable(state), turn=RLock())

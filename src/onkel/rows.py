@@ -247,23 +247,35 @@ def is_sparse(rows: Any) -> bool:
 def pack(rows: Any, dtype: Any) -> Block:
     """A block from an array or a SciPy matrix: contiguous, of the wanted type, compressed rows sorted and summed."""
     if not is_sparse(rows):
-        return Dense(_typed(rows, dtype))
+        return Dense(typed(rows, dtype))
     csr = rows.tocsr()
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
     return Csr(
-        _typed(csr.data, dtype),
-        np.ascontiguousarray(csr.indices, np.int32),
-        np.ascontiguousarray(csr.indptr, np.int64),
+        typed(csr.data, dtype),
+        typed(csr.indices, np.int32),
+        typed(csr.indptr, np.int64),
         int(csr.shape[1]),
     )
 
 
-def _typed(numbers: Any, dtype: Any) -> Any:
-    """A contiguous array of the type; numbers beyond its range become infinite, for the caller to see."""
+def typed(numbers: Any, dtype: Any) -> Any:
+    """A contiguous array of the type; numbers beyond its range become infinite, for the caller to see.
+
+    Compiled code only reads it, also where it could write to it: one of another type would be compiled for anew.
+    """
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(numbers, dtype)
+        found = np.ascontiguousarray(numbers, dtype)
+    return found if found.flags.writeable else np.asarray(_Unlocked(found))
+
+
+class _Unlocked:
+    """A read-only array that says that it is none."""
+
+    def __init__(self, array: Any) -> None:
+        where, _ = array.__array_interface__["data"]
+        self.array, self.__array_interface__ = array, {**array.__array_interface__, "data": (where, False)}
 
 
 def some(block: Block, rows: slice) -> Block:

@@ -14,6 +14,7 @@ from onkel.online import Online
 from onkel.recipes import Learner, auto
 from onkel.recipes.common import one_of
 from onkel.sklearn_maps import NUMBERS, seed_of
+from onkel.snapshot import writable
 
 
 class RowTaker(BaseEstimator):
@@ -32,6 +33,9 @@ class RowTaker(BaseEstimator):
     feature_names_in_: Any
     _columns: Columns | None = None
     _kind: str
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(writable(state))
 
     def _begin(self, task: str, n_outputs: int) -> None:
         learner = self._planned()

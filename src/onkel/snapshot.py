@@ -231,3 +231,14 @@ def nbytes(tree: Any) -> int:
     if isinstance(tree, np.ndarray):
         return int(tree.nbytes)
     return sum(map(nbytes, tree)) if isinstance(tree, tuple) else 0
+
+
+def writable(tree: Any) -> Any:
+    """The tree with copies of the arrays that cannot be written to, as where a pickled model is mapped into memory."""
+    if isinstance(tree, np.ndarray):
+        return tree if tree.flags.writeable else np.array(tree)
+    if isinstance(tree, dict):
+        return {name: writable(part) for name, part in tree.items()}
+    if not isinstance(tree, tuple):
+        return tree
+    return type(tree)(*map(writable, tree)) if hasattr(tree, "_fields") else tuple(map(writable, tree))

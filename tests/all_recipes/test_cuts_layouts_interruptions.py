@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core import event
 from scipy import sparse
 
 from onkel import kernels, snapshot
@@ -89,6 +90,28 @@ def test_scores_in_single_precision_do_not_depend_on_the_cut(name, cut):
     online = started(name, "binary", parameters(name, "binary"), "float32")
     scores = learned(online, *stream("binary"), "dense", cut)
     expected, model = whole(name, "binary", "dense", "float32")
+    assert snapshot.same(scores, expected)
+    assert snapshot.same(online.model, model)
+
+
+def locked(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+@each_layout
+@each_recipe
+def test_rows_that_cannot_be_written_to_are_learned_by_the_same_machine_code(name, layout):
+    X, y = stream("binary")
+    expected, model = whole(name, "binary", layout, "float64")
+    rows = laid_out(locked(X), layout)
+    if layout == "csr":
+        rows.data, rows.indices, rows.indptr = map(locked, (rows.data, rows.indices, rows.indptr))
+    online = started(name, "binary", parameters(name, "binary"))
+    with event.install_recorder("numba:compile") as seen:
+        scores = online.learn(rows, locked(y), locked(np.ones(len(y))))
+    assert not seen.buffer
     assert snapshot.same(scores, expected)
     assert snapshot.same(online.model, model)
 

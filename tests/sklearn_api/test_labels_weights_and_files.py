@@ -262,6 +262,8 @@ def copies(model, tmp_path):
     joblib.dump(model, file)
     file.seek(0)
     yield joblib.load(file)
+    joblib.dump(model, tmp_path / "mapped")
+    yield joblib.load(tmp_path / "mapped", mmap_mode="r")
     model.save(tmp_path / "model")
     yield type(model).load(tmp_path / "model")
 
