@@ -1,5 +1,7 @@
 """How all tests are run."""
 
+import gc
+
 BACKWARDS = ("test_cuts_layouts_interruptions.py", "test_standardisation.py")
 FIRST = (  # minutes each, the longest first: at the end, the other worker would wait for them
     "test_conventions.py", "test_cuts_layouts_interruptions.py", "test_twins_and_worked_numbers.py", "test_checks.py",
@@ -21,3 +23,9 @@ def pytest_collection_modifyitems(items):
             own.reverse()
     order = sorted(files, key=lambda path: FIRST.index(path.name) if path.name in FIRST else len(FIRST))
     items[:] = [item for path in order for item in files[path]]
+
+
+def pytest_collection_finish():
+    """Let Python's garbage collector, which river's checks call many times, pass over 15,000 tests and all modules."""
+    gc.collect()
+    gc.freeze()
