@@ -11,7 +11,12 @@ from time import process_time  # noqa: E402
 
 
 def interleaved(contestants: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Median CPU seconds of each contestant; every round runs each of them once."""
+    """Median CPU seconds of each contestant."""
+    return {name: median(values) for name, values in rounds(contestants, repeats).items()}
+
+
+def rounds(contestants: dict[str, Callable[[], object]], repeats: int) -> dict[str, list[float]]:
+    """CPU seconds of each contestant; every round runs each of them once."""
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for run in contestants.values():
         run()  # compiled code, caches, branch predictors
@@ -20,7 +25,7 @@ def interleaved(contestants: dict[str, Callable[[], object]], repeats: int) -> d
             start = process_time()
             run()
             times[name].append(process_time() - start)
-    return {name: median(values) for name, values in times.items()}
+    return times
 
 
 PRINTED: list[tuple[str, list[str], list[list[str]]]] = []  # the tables so far

@@ -1,6 +1,7 @@
 """Calls of compiled code for arguments that stay the same."""
 
 import gc
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from onkel import chaining
 from onkel.chaining import NOT_PLAIN, chain
 from onkel.dispatch import entry_point
 from onkel.natives import layout_is_known
+from onkel.rows import all_finite
 
 
 class Inner(NamedTuple):
@@ -67,9 +69,14 @@ ARRAYS = {
 }
 
 
+def counting(row, target, *calls):
+    """A chain that says how many calls went well."""
+    return chain(row, target, calls, lambda: len(calls), lambda k, *_: k)
+
+
 def chained(*calls):
     """A function that makes the calls of a chain, for a row of which nothing is known."""
-    step = chain(np.zeros(1), np.zeros(1), *calls)
+    step = counting(np.zeros(1), np.zeros(1), *calls)
     return lambda: step(np.ones(1), 0.0)
 
 
@@ -112,7 +119,7 @@ def test_chains_of_the_same_types_have_their_own_arrays_and_keep_them():
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_plain_rows_are_copied_and_their_targets_with_them(kind):
     row, target, counter = np.zeros(3, kind), np.zeros(1), np.zeros(1, np.int64)
-    step = chain(row, target, (note, counter))
+    step = counting(row, target, (note, counter))
     fixed = np.array([1.0, 2.0, 4.5])
     fixed.flags.writeable = False
     table = np.array([[0.0, 7.0, 1.0], [0.0, 8.0, 1.0], [0.0, 9.5, 1.0]], np.float32)
@@ -147,23 +154,58 @@ NOT_PLAIN_ROWS = {
 @pytest.mark.parametrize("x", NOT_PLAIN_ROWS.values(), ids=NOT_PLAIN_ROWS)
 def test_rows_that_are_not_plain_leave_everything_as_it_is(x):
     row, target, counter = np.zeros(2), np.zeros(1), np.zeros(1, np.int64)
-    assert chain(row, target, (note, counter))(x, 1.0) == NOT_PLAIN
+    assert counting(row, target, (note, counter))(x, 1.0) == NOT_PLAIN
     assert (row.tolist(), target[0], counter[0]) == ([0.0, 0.0], 0.0, 0)
 
 
 @pytest.mark.parametrize("x", [(0.0, "two"), (0.0, None), (0.0, np.ones(2))], ids=["text", "nothing", "a row"])
 def test_a_tuple_of_other_things_than_numbers_makes_no_call(x):
     counter = np.zeros(1, np.int64)
-    assert chain(np.zeros(2), np.zeros(1), (note, counter))(x, 1.0) == NOT_PLAIN
+    assert counting(np.zeros(2), np.zeros(1), (note, counter))(x, 1.0) == NOT_PLAIN
     assert counter[0] == 0
 
 
-def test_a_target_that_is_no_number_is_refused_and_leaves_everything_as_it_is():
-    row, target, counter = np.zeros(2), np.zeros(1), np.zeros(1, np.int64)
-    step = chain(row, target, (note, counter))
-    with pytest.raises((TypeError, ValueError)):
-        step(np.ones(2), "one")
+@pytest.mark.parametrize("y", ["one", None, np.ones(2)], ids=["text", "nothing", "a row"])
+def test_a_target_that_is_no_number_makes_no_call(y):
+    target, counter = np.zeros(1), np.zeros(1, np.int64)
+    assert counting(np.zeros(2), target, (note, counter))(np.ones(2), y) == NOT_PLAIN
     assert (target[0], counter[0]) == (0.0, 0)
+
+
+def test_a_chain_without_a_target_takes_a_row_alone():
+    row, counter = np.zeros(2), np.zeros(1, np.int64)
+    step = counting(row, None, (note, counter))
+    assert (step(np.ones(2)), step([1.0, 2.0])) == (1, NOT_PLAIN)
+    assert (row.tolist(), counter[0]) == ([1.0, 1.0], 1)
+
+
+def test_what_is_done_otherwise_is_given_what_the_chain_was_given():
+    x, y = [1.0, 2.0], object()
+    told = chain(np.zeros(2), np.zeros(1), [], lambda: None, lambda *given: given)(x, y)
+    assert (told[0], told[1] is x, told[2] is y) == (NOT_PLAIN, True, True)
+
+
+def fail(*_):
+    raise LookupError("as it should")
+
+
+def test_what_fails_after_a_chain_fails():
+    row, target = np.ones(1), np.zeros(1)
+    for act in (chain(row, target, [], fail, lambda *_: 0), chain(row, target, [(all_finite, row)], lambda: 0, fail)):
+        with pytest.raises(LookupError, match="as it should"):
+            act(np.array([np.nan]), 0.0)
+    with pytest.raises(TypeError):
+        chain(row, target, [], lambda: 0, fail)(row)
+
+
+def test_a_chain_keeps_nothing_of_what_it_is_given_or_answers():
+    x, y, found, count = np.ones(1), 1e300, object(), 10**6
+    step = chain(np.ones(1), np.zeros(1), [], lambda: found, lambda *_: found)
+    held = [sys.getrefcount(thing) for thing in (x, y, found, NOT_PLAIN)]
+    for _ in range(100):
+        assert step(x, y) is found
+        assert step([count], y) is found
+    assert [sys.getrefcount(thing) for thing in (x, y, found, NOT_PLAIN)] == held
 
 
 def test_arrays_are_laid_out_as_machine_code_takes_them_to_be():

@@ -7,8 +7,9 @@ these types, reads them there and calls the compiled code itself. Only the row a
 """
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from math import fsum
 from typing import Any
 
 import numba
@@ -30,32 +31,36 @@ PLAIN = np.dtype(np.float32), np.dtype(np.float64)
 types: Any = numba_types
 populate_array: Any = arrayobj.populate_array
 for_range: Any = cgutils.for_range
-Step = Callable[[Any, float], int]
+Calls = Sequence[tuple[Any, ...]]
+Step = Callable[..., Any]
 
 
-def chain(row: Any, target: Any, *calls: tuple[Any, ...]) -> Step:
-    """A function that puts a row and its target into these arrays, makes the calls, and returns how many went well.
+def chain(row: Any, target: Any, calls: Calls, answer: Callable[[], Any], otherwise: Callable[..., Any]) -> Step:
+    """A function that puts a row and its target into these arrays, makes the calls, and returns ``answer()``.
 
-    A call is an entry point with its arguments; the first that gives 0 or False, or fails, is the last. Where the row
-    is not plain, an array of PLAIN numbers or a tuple, as wide as the other, none is made: NOT_PLAIN. Arrays are used
-    where they are now, and are kept.
+    A call is an entry point with its arguments; one that gives 0 or False, or fails, is the last, and with k calls
+    before it ``otherwise(k, x, y)`` is returned. Where the row is not plain, an array of PLAIN numbers or a tuple, as
+    wide as the other, or the target no number, k is NOT_PLAIN and no call is made. With None for the target, the
+    function takes a row alone. Arrays are used where they are now, and are kept.
 
     >>> from onkel.rows import all_finite
     >>> row, target, other = np.zeros(2), np.zeros(1), np.ones(2, np.float32)
-    >>> step = chain(row, target, (all_finite, row), (all_finite, other))
+    >>> calls = [(all_finite, row), (all_finite, other)]
+    >>> step = chain(row, target, calls, answer=lambda: "fine", otherwise=lambda k, x, y: k)
     >>> step(np.array([3.0, 4.0]), 0.5), row.tolist(), target.tolist()
-    (2, [3.0, 4.0], [0.5])
+    ('fine', [3.0, 4.0], [0.5])
     >>> step((3, np.nan), 0.5), step(np.array([1, 2]), 0.5) == NOT_PLAIN
     (0, True)
     """
     if CONFIG.DISABLE_JIT or not layout_is_known():
-        return _in_python(row, target, calls)
+        return _in_python(row, target, calls, answer, otherwise)
     fills = [(copy, np.zeros((2, 2), kind)[:, 0], row) for kind in PLAIN]
     kinds = tuple((_prepared(entry, args), tuple(map(numba.typeof, args))) for entry, *args in (*fills, *calls))
     given = [target, row, *(value for _, *args in calls for value in args)]
     words = [word % 2**64 for value in given for word in _words(value)]  # below 0: as two's complements
-    address, code = _chained(kinds)
-    return builtin(address, (np.array(words, np.uint64), given, code))
+    address, code = _chained(kinds, target is not None)
+    kept = lambda: (given, code)  # noqa: E731  (whoever adds up what a model takes passes over functions)
+    return builtin(address, (np.array(words, np.uint64), answer, otherwise, kept))
 
 
 @entry_point
@@ -65,16 +70,21 @@ def copy(x: Any, row: Any) -> None:
         row[j] = x[j]
 
 
-def _in_python(row: Any, target: Any, calls: tuple[tuple[Any, ...], ...]) -> Step:
-    def step(x: Any, y: float) -> int:
+def _in_python(row: Any, target: Any, calls: Calls, answer: Callable[[], Any], otherwise: Callable[..., Any]) -> Step:
+    def step(x: Any, *y: Any) -> Any:
         if not (type(x) is tuple or (type(x) is np.ndarray and x.dtype in PLAIN)) or np.shape(x) != row.shape:
-            return NOT_PLAIN
-        row[:], target[0] = x, y
+            return otherwise(NOT_PLAIN, x, *y)
+        row[:] = x
+        for number in y:
+            try:
+                target[0] = fsum((number,))
+            except (TypeError, ValueError, OverflowError):
+                return otherwise(NOT_PLAIN, x, *y)
         for k, (entry, *args) in enumerate(calls):
             given = entry(*args)
             if given is not None and not given:
-                return k
-        return len(calls)
+                return otherwise(k, x, *y)
+        return answer()
 
     return step
 
@@ -98,7 +108,7 @@ def _words(value: Any) -> Iterator[int]:
 
 
 @lru_cache
-def _chained(kinds: tuple[tuple[Any, tuple[Any, ...]], ...]) -> tuple[int, Any]:
+def _chained(kinds: tuple[tuple[Any, tuple[Any, ...]], ...], has_target: bool) -> tuple[int, Any]:
     """The address of machine code for calls of these types, the first of which fill the row; and what it needs."""
     with uninterrupted(), global_compiler_lock:
         made = [dispatcher.overloads[own] for dispatcher, own in kinds]
@@ -108,7 +118,7 @@ def _chained(kinds: tuple[tuple[Any, tuple[Any, ...]], ...]) -> tuple[int, Any]:
         name = f"onkel_chain_{id(library)}"
         function = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD, WORD]), name)
         with context.push_code_library(library):
-            _Writer(context, function).write(made[: len(PLAIN)], made[len(PLAIN) :])
+            _Writer(context, function, has_target).write(made[: len(PLAIN)], made[len(PLAIN) :])
         library.add_ir_module(module)
         library.finalize()
         return library.get_pointer_to_function(name), (library, made)
@@ -117,33 +127,34 @@ def _chained(kinds: tuple[tuple[Any, tuple[Any, ...]], ...]) -> tuple[int, Any]:
 class _Writer:
     """Writes a function of C, which takes itself, its arguments and their number.
 
-    Itself is a tuple, the first item of which has the words: those of target, row and calls.
+    Itself is a tuple: the words of target, row and calls, and what to answer, or to do otherwise.
     """
 
-    def __init__(self, context: Any, function: Any) -> None:
-        self.context, self.module = context, function.module
+    def __init__(self, context: Any, function: Any, has_target: bool) -> None:
+        self.context, self.module, self.n_wanted = context, function.module, 1 + has_target
         self.builder = ir.IRBuilder(function.append_basic_block())
-        own, self.given, self.n_given = function.args
-        self.words, self.count = self.load(self.load(own, ITEMS), DATA), 0
+        self.own, self.given, self.n_given = function.args
+        self.words, self.count = self.load(self.load(self.own, ITEMS), DATA), 0
 
     def write(self, copies: list[Any], calls: list[Any]) -> None:
-        """The target, the row, then call by call as long as they go well."""
-        target, _, _, *row = (self.next() for _ in range(6))
-        self.require(self.same(self.n_given, 2))
-        x, y = self.load(self.given), self.load(self.given, 8)
-        number = self.of_python("PyFloat_AsDouble", REAL, y)
-        with self.builder.if_then(self.failed(), likely=False):
+        """The row, the target, then call by call as long as they go well."""
+        with self.builder.if_then(self.builder.not_(self.same(self.n_given, self.n_wanted)), likely=False):
+            self.of_python("PyErr_BadArgument", HALF)
             self.builder.ret(WORD(0))
+        target = [self.next() for _ in range(3 * (self.n_wanted - 1))]
+        x, row = self.load(self.given), [self.next() for _ in range(3)]
+        number = self.number(self.load(self.given, 8)) if target else None
         with self.builder.if_else(self.same(self.load(x, TYPE), id(tuple))) as (is_tuple, is_not):
             with is_tuple:
                 self.take_tuple(x, copies[0].fndesc.argtypes[1], row)
             with is_not:
                 self.take_array(x, copies, row)
-        self.builder.store(number, self.builder.inttoptr(target, REAL.as_pointer()))
+        if target:
+            self.builder.store(number, self.builder.inttoptr(target[0], REAL.as_pointer()))
         for k, made in enumerate(calls):
             well = self.call(made, [self.value(own) for own in made.fndesc.argtypes])
             self.require(well, k)
-        self.give(len(calls))
+        self.builder.ret(self.of_python("PyObject_CallNoArgs", WORD, self.load(self.own, ITEMS + 8)))
 
     def take_array(self, x: Any, copies: list[Any], row: list[Any]) -> None:
         """Copy a row from an array, and refuse what is not plain."""
@@ -166,16 +177,18 @@ class _Writer:
         place = self.context.get_data_type(kind.dtype).as_pointer()
         with for_range(builder, width) as loop:
             item = self.load(builder.add(x, builder.mul(loop.index, WORD(8))), ITEMS)
-            number = self.of_python("PyFloat_AsDouble", REAL, item)
-            with builder.if_then(self.failed(), likely=False):
-                self.of_python("PyErr_Clear", ir.VoidType())
-                self.give(NOT_PLAIN)
-            rounded = self.context.cast(builder, number, types.float64, kind.dtype)
+            rounded = self.context.cast(builder, self.number(item), types.float64, kind.dtype)
             builder.store(rounded, builder.inttoptr(builder.add(data, builder.mul(loop.index, stride)), place))
 
-    def failed(self) -> Any:
-        """Whether the last call of a function of Python's own failed."""
-        return self.builder.not_(self.same(self.of_python("PyErr_Occurred", WORD), 0))
+    def number(self, item: Any) -> Any:
+        """An object of Python's as a number, and refuse what is none."""
+        found = self.of_python("PyFloat_AsDouble", REAL, item)
+        with self.builder.if_then(
+            self.builder.not_(self.same(self.of_python("PyErr_Occurred", WORD), 0)), likely=False
+        ):
+            self.of_python("PyErr_Clear", ir.VoidType())
+            self.otherwise(NOT_PLAIN)
+        return found
 
     def load(self, address: Any, offset: int = 0, kind: Any = WORD) -> Any:
         """What is so many bytes behind an address."""
@@ -187,14 +200,20 @@ class _Writer:
 
     def require(self, fine: Any, otherwise: int = NOT_PLAIN) -> None:
         with self.builder.if_then(self.builder.not_(fine), likely=False):
-            self.give(otherwise)
+            self.otherwise(otherwise)
 
-    def give(self, number: int) -> None:
-        self.builder.ret(self.of_python("PyLong_FromLongLong", WORD, WORD(number)))
+    def otherwise(self, n_calls: int) -> None:
+        """Leave the rest to Python: nothing was done yet, or so many calls."""
+        count = self.of_python("PyLong_FromLongLong", WORD, WORD(n_calls))
+        given = [self.load(self.given, 8 * k) for k in range(self.n_wanted)]
+        act, end = self.load(self.own, ITEMS + 16), WORD(0)
+        found = self.of_python("PyObject_CallFunctionObjArgs", WORD, act, count, *given, end, several=True)
+        self.of_python("Py_DecRef", ir.VoidType(), count)
+        self.builder.ret(found)
 
-    def of_python(self, name: str, result: Any, *args: Any) -> Any:
-        """Call a function of Python's own."""
-        kind = ir.FunctionType(result, [own.type for own in args])
+    def of_python(self, name: str, result: Any, *args: Any, several: bool = False) -> Any:
+        """Call a function of Python's own, of which some take any number of arguments."""
+        kind = ir.FunctionType(result, [own.type for own in args[: 1 if several else None]], several)
         declared = self.module.globals.get(name) or ir.Function(self.module, kind, name)
         return self.builder.call(declared, args)
 

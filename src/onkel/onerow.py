@@ -1,7 +1,8 @@
 """One row at a time, through a chain of machine code that is bound to arrays of its own: no type analysis per call."""
 
 from collections.abc import Callable
-from math import isfinite
+from itertools import repeat
+from math import fsum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from onkel import scaling
 from onkel.chaining import NOT_PLAIN, chain
 from onkel.learners import driving
-from onkel.rows import Dense, all_finite, none_negative
+from onkel.rows import Dense, all_finite, in_steps, none_negative
 from onkel.scaling import Standardised
 
 NEGATIVE = "Negative values in data: the additive chi2 kernel needs features >= 0."
@@ -73,6 +74,17 @@ def refuse(done: int, checks: dict[str, tuple[Any, ...]]) -> None:
         raise ValueError(list(checks)[done])
 
 
+def wanted(own: Frame) -> dict[str, tuple[Any, ...]]:
+    """The call that looks at a target, by what is said of one that it refuses."""
+    largest = float(np.finfo(np.float64).max)
+    first, last, step = {
+        "binary": (-1.0, 1.0, 2.0),
+        "multiclass": (0.0, own.scores.shape[1] - 1.0, 1.0),
+        "regression": (-largest, largest, 0.0),
+    }[own.task]
+    return {f"A target must be {TARGETS[own.task]}.": (in_steps, own.target, first, last, step)}
+
+
 def learning(
     model: Any, own: Frame, witnesses: tuple[tuple[Any, ...], ...], replace: Callable[[Any], None]
 ) -> Callable[[Any, float], Any]:
@@ -80,54 +92,51 @@ def learning(
 
     Witnesses, calls of compiled code, follow each row.
     """
-    (values, place), scores = placing(own), own.scores[0]
-    labels = frozenset({-1.0, 1.0} if own.task == "binary" else range(len(scores)))
-    fine: Callable[[float], bool] = isfinite if own.task == "regression" else labels.__contains__
-    seen, inner, checks = Dense(values), model, checking(own, values[0])
-    calls = list(checks.values())
+    values, place = placing(own)
+    seen, inner, checks = Dense(values), model, {**wanted(own), **checking(own, values[0])}
+    calls, answer = list(checks.values()), own.scores[0].copy
     if isinstance(model, Standardised):
         raw, seen, inner = seen, Dense(np.zeros(values.shape, own.dtype)), model.model
         calls.append((scaling.learn, model.scaler, raw, own.importance, seen))
     rest = inner, seen, 0, own.target, own.importance, own.scores
     calls += [(driving.LOOPS[type(inner)][0], *rest), *witnesses]
-    step, all_of_them = chain(values[0], own.target, *calls), len(calls)
 
-    def stopped(done: int) -> None:
+    def otherwise(done: int, x: Any, y: Any) -> Any:
+        if done == NOT_PLAIN:
+            return learn(place(x), number(y, own.task))
         refuse(done, checks)
         replace(driving.learn(*rest))  # there was no room, which the slow path makes
         for entry, *arguments in witnesses:
             entry(*arguments)
+        return answer()
 
-    def learn(x: Any, y: float) -> Any:
-        if not fine(y):
-            raise ValueError(f"A target must be {TARGETS[own.task]}.")
-        done = step(x, y)
-        if done == NOT_PLAIN:
-            done = step(place(x), y)
-        if done != all_of_them:
-            stopped(done)
-        return scores
-
+    learn = chain(values[0], own.target, calls, answer, otherwise)
     return learn
 
 
+def number(y: Any, task: str) -> float:
+    """A target as a number, if it is one."""
+    try:
+        return fsum((y,))  # `float` would read text
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"A target must be {TARGETS[task]}.") from None
+
+
 def scoring(model: Any, own: Frame) -> Callable[[Any], Any]:
-    """A function that returns the scores of one row."""
-    (values, place), scores, no_target = placing(own), np.zeros(own.scores.shape), np.zeros(1)
-    seen, inner, out, checks = Dense(values), model, scores[0], checking(own, values[0])
+    """A function that returns the scores of one row, in an array that is used again."""
+    (values, place), scores = placing(own), np.zeros(own.scores.shape)
+    seen, inner, checks = Dense(values), model, checking(own, values[0])
     calls = list(checks.values())
     if isinstance(model, Standardised):
         raw, seen, inner = seen, Dense(np.zeros(values.shape, own.dtype)), model.model
         calls.append((scaling.apply, model.scaler, raw, seen))
     calls.append((driving.LOOPS[type(inner)][1], driving.answering(inner), seen, scores))
-    step, all_of_them = chain(values[0], no_target, *calls), len(calls)
 
-    def score(x: Any) -> Any:
-        done = step(x, 0.0)
+    def otherwise(done: int, x: Any) -> Any:
         if done == NOT_PLAIN:
-            done = step(place(x), 0.0)
-        if done != all_of_them:
-            refuse(done, checks)
-        return out
+            return score(place(x))
+        refuse(done, checks)
+        return scores[0]
 
+    score = chain(values[0], None, calls, repeat(scores[0]).__next__, otherwise)
     return score

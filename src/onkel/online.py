@@ -224,7 +224,7 @@ class Online:
     def learn_one(self, x: Any, y: float) -> Scores:
         """Learn one row of numbers; returns its scores (K,) from before."""
         with self.turn:
-            return self.learned_one(x, y).copy()
+            return self.learned_one(x, y)
 
     def score_one(self, x: Any) -> Scores:
         """The scores (K,) of one row of numbers; changes nothing."""
@@ -242,7 +242,7 @@ class Online:
             self.__dict__.pop(name, None)
 
     def learned_one(self, x: Any, y: float) -> Scores:
-        """As `learn_one`, for those whose turn it is: `frame` holds target and scores until the next call.
+        """As `learn_one`, for those whose turn it is.
 
         For a model that a single loop learns, what is bound to its arrays takes the place of this method.
         """
@@ -269,7 +269,7 @@ class Online:
         self.frame.target[0], scores[:] = y, self.learn(np.asarray(x)[None], np.array([y]))[0]
         for entry, *arguments in self.witnesses:
             entry(*arguments)
-        return scores
+        return scores.copy()
 
     @property
     def _bindable(self) -> bool:

@@ -239,6 +239,16 @@ def none_negative(numbers: Any) -> bool:
     return fine
 
 
+@entry_point
+def in_steps(numbers: Any, first: float, last: float, step: float) -> bool:
+    """Whether all numbers are from first to last and, with a step that is not 0, a whole number of steps from first."""
+    fine = True
+    for k in range(numbers.shape[0]):
+        away = numbers[k] - first
+        fine = fine and first <= numbers[k] <= last and (step == 0.0 or away == step * np.floor(away / step))
+    return fine
+
+
 def is_sparse(rows: Any) -> bool:
     """Whether rows are a SciPy sparse matrix or array."""
     return bool(sparse.issparse(rows))

@@ -208,11 +208,11 @@ class KernelClassifier(ClassifierMixin, LabelTaker, _KernelEstimator):
             labels, scores = (self._singly or self._one_by_one()).labels, self._score_one(x)
             return labels[scores.argmax() if len(scores) > 1 else scores.item() > 0.0]
 
-    @in_turn
     def predict_proba_one(self, x: Any) -> NDArray[np.float64]:
         """The probabilities (classes,) of one row, without scikit-learn's validation."""
-        self._check_fitted()
-        return self._chances(self._score_one(x)[None])[0]
+        online = self.__dict__.get("online_") or self._fitted()
+        with online.turn:
+            return self._chances(self._score_one(x)[None])[0]
 
     def _score_one(self, x: Any) -> NDArray[np.float64]:
         if self._columns is not None or type(x) is dict:
@@ -343,7 +343,7 @@ class KernelRegressor(RegressorMixin, _KernelEstimator):
             online = self.online_
             if not online.witnesses:
                 online.watch(follow, self.errors_, online.frame.target, online.frame.scores, COVERAGE, np.zeros((1, 2)))
-            return online.learned_one(x, float(y)).copy()
+            return online.learned_one(x, float(y))
 
     def predict_one(self, x: Any) -> float:
         """The prediction for one row, a sequence or a dict by name, without scikit-learn's validation."""

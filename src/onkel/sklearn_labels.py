@@ -155,7 +155,7 @@ class LabelTaker(RowTaker):
             if not online.witnesses:
                 self._let_calibrate()
             scores = online.learned_one(x, target)
-            return scores.copy() if self._order is None else scores.take(self._order)
+            return scores if self._order is None else scores.take(self._order)
 
     def _begin_with_one(self, x: Any) -> None:
         """Begin with the columns of one row, and no class yet."""
