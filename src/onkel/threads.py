@@ -47,7 +47,7 @@ def each(work: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
     [11, 22]
     """
     sets = list(zip(*arguments, strict=True))
-    count = min(free(), len(sets))
+    count = min(free(), len(sets)) if len(sets) > 1 else 1
     if count < 2:
         return [work(*one) for one in sets]
     waiting, found = deque(enumerate(sets)), dict[int, T]()
