@@ -4,6 +4,7 @@ import ctypes
 import signal
 from contextlib import contextmanager
 
+import numba
 import numpy as np
 import pytest
 
@@ -11,6 +12,8 @@ from onkel import linking
 from onkel.chaining import chain
 from onkel.dispatch import entry_point
 from onkel.rows import all_finite
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")  # type: ignore[attr-defined]
 
 
 @contextmanager
