@@ -230,3 +230,25 @@ def test_the_chi2_kernel_refuses_negative_numbers_from_the_first_row_to_the_last
     assert np.isfinite(ask(positive)).all()
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         ask(X)
+
+
+NO_TARGETS = {"text": "one", "nothing": None, "a row": np.ones(2), "nan": np.nan, "inf": np.inf, "endless": 10**400}
+OUTPUTS = {"binary": 1, "multiclass": 2, "regression": 1}
+REFUSED = [(task, name, target) for task in OUTPUTS for name, target in NO_TARGETS.items()]
+REFUSED += [
+    ("binary", "between", 0.5),
+    ("multiclass", "between", 0.5),
+    ("binary", "other", 0),
+    ("multiclass", "other", 2),
+]
+
+
+@pytest.mark.parametrize(("task", "target"), [pytest.param(t, y, id=f"{t}-{name}") for t, name, y in REFUSED])
+def test_a_target_that_is_none_is_refused_and_nothing_is_learned(task, target):
+    online = fogd(gamma=0.5).start(2, task, OUTPUTS[task])
+    online.learn_one(np.ones(2), 1.0)
+    before = copy.deepcopy(online.model)
+    for row in (np.zeros(2), [0.0, 0.0]):  # that machine code takes, and that it does not
+        with pytest.raises(ValueError, match=r"^A target must be .+\.$"):
+            online.learn_one(row, target)
+    assert same(online.model, before)
