@@ -178,16 +178,18 @@ def _project_tile(values: Any, first: int, count: int, matrix: Any, out: Any) ->
             y0, y1, y2, y3 = y[j], y[j + 1], y[j + 2], y[j + 3]
             z0, z1, z2, z3 = z[j], z[j + 1], z[j + 2], z[j + 3]
             for k in range(n):
-                a[k] = a[k] + x0 * m0[k] + x1 * m1[k] + x2 * m2[k] + x3 * m3[k]
-                b[k] = b[k] + y0 * m0[k] + y1 * m1[k] + y2 * m2[k] + y3 * m3[k]
-                c[k] = c[k] + z0 * m0[k] + z1 * m1[k] + z2 * m2[k] + z3 * m3[k]
+                f0, f1, f2, f3 = m0[k], m1[k], m2[k], m3[k]  # before any store, or each row would load them anew
+                u = a[k] + x0 * f0 + x1 * f1 + x2 * f2 + x3 * f3
+                v = b[k] + y0 * f0 + y1 * f1 + y2 * f2 + y3 * f3
+                w = c[k] + z0 * f0 + z1 * f1 + z2 * f2 + z3 * f3
+                a[k], b[k], c[k] = u, v, w
         for j in range(whole, d):
             m = row(matrix, j)
-            u, v, w = x[j], y[j], z[j]
+            x0, y0, z0 = x[j], y[j], z[j]
             for k in range(n):
-                a[k] = a[k] + u * m[k]
-                b[k] = b[k] + v * m[k]
-                c[k] = c[k] + w * m[k]
+                f0 = m[k]
+                u, v, w = a[k] + x0 * f0, b[k] + y0 * f0, c[k] + z0 * f0
+                a[k], b[k], c[k] = u, v, w
     for r in range(triples, count):
         project_row(Dense(values), first + r, matrix, n, row(out, r))
 
