@@ -3,8 +3,9 @@
 PyPI's Numba has no vector library, so ``np.sin`` in a loop is a call per number. These polynomials vectorise: 5 + 6 and
 9 + 9 coefficients for sine and cosine, 7 and 12 for the power of two. `tools/fit_polynomials.py` fits and prints them.
 
-Phases are in half turns: sin and cos of pi u. Adding 1.5 * 2^23 (2^52) rounds u to the nearest integer k in the low
-bits of the sum; h = u - k is exact, and both results change sign with the lowest bit of k.
+Phases are in half turns: sin and cos of pi u. Adding 1.5 * 2^23 (2^52) rounds |u| to the nearest integer k in the low
+bits of the sum; h = |u| - k is exact, and both results change sign with the lowest bit of k, the sine also with u.
+Limits and signs are taken from and given to the bits, as whole numbers: the units for that are idle otherwise.
 """
 
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from onkel.dispatch import verb
 
-F32, F64 = np.float32, np.float64
+F32, F64, I32, I64 = np.float32, np.float64, np.int32, np.int64
 TURN_32 = F32(1.5 * 2.0**23)
 TURN_64 = F64(1.5 * 2.0**52)
 
@@ -30,13 +31,14 @@ def exp2(x: Any) -> Any:
 
 @sincospi.of(np.float32)
 def _(u: Any) -> Any:
-    big = F32(4194304.0)
-    u = u if u < big else big  # beyond, no digit of the fraction is left; NaN ends here too
-    u = u if u > -big else -big
-    t = u + TURN_32
-    h = u - (t - TURN_32)
-    odd = np.float32(t).view(np.int32) << np.int32(31)
-    sign = np.int32(odd | np.float32(1.0).view(np.int32)).view(np.float32)
+    bits, last = F32(u).view(I32), F32(4194304.0).view(I32)
+    size = I32(bits & I32(2**31 - 1))
+    sign = bits ^ size
+    size = size if size < last else last  # beyond, no digit of the fraction is left; NaN ends here too
+    v = I32(size).view(F32)
+    t = v + TURN_32
+    h = v - (t - TURN_32)
+    odd = F32(t).view(I32) << I32(31)
     y = h * h
     p = F32(0.07765591227601387)
     p = p * y + F32(-0.5982904112834275)
@@ -50,7 +52,7 @@ def _(u: Any) -> Any:
     p = p * y + F32(4.058709154763134)
     p = p * y + F32(-4.934802136928946)
     p = p * y + F32(0.999999999779154)
-    return sign * sine, sign * p
+    return I32(F32(sine).view(I32) ^ odd ^ sign).view(F32), I32(F32(p).view(I32) ^ odd).view(F32)
 
 
 @exp2.of(np.float32)
@@ -73,13 +75,14 @@ def _(x: Any) -> Any:
 
 @sincospi.of(np.float64)
 def _(u: Any) -> Any:
-    big = F64(2251799813685248.0)
-    u = u if u < big else big  # beyond, no digit of the fraction is left; NaN ends here too
-    u = u if u > -big else -big
-    t = u + TURN_64
-    h = u - (t - TURN_64)
-    odd = np.float64(t).view(np.int64) << np.int64(63)
-    sign = np.int64(odd | np.float64(1.0).view(np.int64)).view(np.float64)
+    bits, last = F64(u).view(I64), F64(2251799813685248.0).view(I64)
+    size = I64(bits & I64(2**63 - 1))
+    sign = bits ^ size
+    size = size if size < last else last  # beyond, no digit of the fraction is left; NaN ends here too
+    v = I64(size).view(F64)
+    t = v + TURN_64
+    h = v - (t - TURN_64)
+    odd = F64(t).view(I64) << I64(63)
     y = h * h
     p = F64(7.697826768224191e-07)
     p = p * y + F64(-2.1903497074626018e-05)
@@ -100,7 +103,7 @@ def _(u: Any) -> Any:
     p = p * y + F64(4.058712126416497)
     p = p * y + F64(-4.934802200544676)
     p = p * y + F64(1.0)
-    return sign * sine, sign * p
+    return I64(F64(sine).view(I64) ^ odd ^ sign).view(F64), I64(F64(p).view(I64) ^ odd).view(F64)
 
 
 @exp2.of(np.float64)
