@@ -64,14 +64,16 @@ class Desk(NamedTuple):
     stretched: Any  # (batch, d)
     phases: Any  # (batch, D); then the slopes of the loss by them
     features: Any  # (batch, 2 D)
-    scores: Any  # (batch, K)
-    slopes: Any  # (batch, K)
+    scores: Any  # (K,), of one row
+    slopes: Any  # (K,), of one row
+    steps: Any  # (K, batch): slopes of the rows, each by its share
     turned: Any  # (d, batch): the rows, transposed
     pulled: Any  # (d, D)
     gradient: Any  # (S, q)
     place: Any  # (S, q): particles as rows
     direction: Any  # (S, q)
-    near: Any  # (S, S)
+    near: Any  # (S, S): squared distances
+    kappa: Any  # (S, S), over S
 
 
 @compiled
@@ -81,9 +83,10 @@ def desk(model: Any, learning: bool) -> Any:
     D, many = (wide - 1) // 2, S if learning else 0
     q = K * wide + d
     return Desk(
-        np.empty((B, d), real), np.empty((B, D), real), np.empty((B, 2 * D), real), np.empty((B, K)), np.empty((B, K)),
-        np.empty((d if learning else 0, B), real), np.empty((d if learning else 0, D), real),
+        np.empty((B, d), real), np.empty((B, D), real), np.empty((B, 2 * D), real), np.empty(K), np.empty(K),
+        np.empty((K, B), real), np.empty((d if learning else 0, B), real), np.empty((d if learning else 0, D), real),
         np.empty((many, q), real), np.empty((many, q), real), np.empty((many, q), real), np.empty((many, many)),
+        np.empty((many, many), real),
     )  # fmt: skip
 
 
@@ -213,26 +216,24 @@ def steepen(model: Any, s: int, work: Any) -> None:
     """Write the slope of the log-posterior at particle s, from the features of the full mini-batch."""
     posterior, weights, out = model.posterior, row(model.weights, s), row(work.gradient, s)
     K, wide = weights.shape
-    B, D, real = model.rows.shape[0], model.noise.shape[1], model.weights.dtype.type
-    for k in range(K):
-        w, own = row(weights, k), out[k * wide : (k + 1) * wide]
-        for m in range(wide):
-            own[m] = real(-posterior.lam) * w[m]
+    B, D = model.rows.shape[0], model.noise.shape[1]
     for b in range(B):
         share = posterior.times * model.importance[b] / B
         z, pull = row(work.features, b), row(work.phases, b)
         for k in range(K):
-            work.scores[b, k] = score_of(model, row(weights, k), z)
-        suffer(posterior.loss, model.targets[b], row(work.scores, b), row(work.slopes, b))
+            work.scores[k] = score_of(model, row(weights, k), z)
+        suffer(posterior.loss, model.targets[b], work.scores, work.slopes)
         pull[:] = 0
         for k in range(K):
-            slope = share * work.slopes[b, k]
-            if slope != 0.0:
-                own = out[k * wide : (k + 1) * wide]
-                add(-slope * model.factor, z, own, 2 * D)
-                own[2 * D] -= real(slope)
-                if posterior.moving:
-                    add_pull(slope * model.factor, row(weights, k), z, pull, D)
+            slope = share * work.slopes[k]
+            work.steps[k, b] = slope
+            if slope != 0.0 and posterior.moving:
+                add_pull(slope * model.factor, row(weights, k), z, pull, D)
+    project(Dense(work.steps), 0, K, work.features, out[: K * wide].reshape((K, wide)))
+    for k in range(K):
+        own, steps = out[k * wide : (k + 1) * wide], row(work.steps, k)
+        against(model.factor, posterior.lam, row(weights, k), own, 2 * D)
+        own[2 * D] = -np.float64(np.sum(steps)) - posterior.lam * np.float64(weights[k, 2 * D])
     own = out[K * wide :]
     own[:] = 0
     if posterior.moving:
@@ -243,10 +244,11 @@ def steepen(model: Any, s: int, work: Any) -> None:
 
 
 @compiled(heavy=True)
-def add(slope: float, features: Any, out: Any, n: int) -> None:
-    c = out.dtype.type(slope)
+def against(factor: float, lam: float, weights: Any, out: Any, n: int) -> None:
+    """out = -factor out - lam weights."""
+    first, second = out.dtype.type(factor), out.dtype.type(lam)
     for k in range(n):
-        out[k] += c * features[k]
+        out[k] = -first * out[k] - second * weights[k]
 
 
 @compiled(heavy=True)
@@ -260,7 +262,7 @@ def move(model: Any, work: Any) -> None:
                 place[k * wide + m] = weights[k, m]
         for j in range(model.widths.shape[1]):
             place[K * wide + j] = model.widths[s, j] if model.posterior.moving else 0.0
-    steer(work.place, work.gradient, work.near, work.direction)
+    steer(work.place, work.gradient, work.near, work.kappa, work.direction)
     first, rate = model.steps[0] == 0, model.rate / np.sqrt(1.0 + model.fading * model.steps[0])
     past = model.tail * model.steps[0]
     kept = model.weights.dtype.type(past / (1.0 + past))
@@ -290,25 +292,31 @@ def step(rate: float, decay: float, floor: float, direction: Any, energy: Any, p
 
 
 @compiled(heavy=True)
-def steer(place: Any, gradient: Any, near: Any, direction: Any) -> None:
-    """phi of all particles (S, q) at `place` with slopes `gradient`; writes near and direction."""
+def steer(place: Any, gradient: Any, near: Any, kappa: Any, direction: Any) -> None:
+    """phi of all particles (S, q) at `place` with slopes `gradient`; writes all but place."""
     S = place.shape[0]
     for s in range(S):
         for r in range(s + 1):
             near[s, r] = near[r, s] = apart(row(place, s), row(place, r))
     square = 0.5 * median(near) / np.log(S + 1.0)
+    spread = square > SMALLEST  # particles that are all in one place, or a single one, have nothing to keep apart
+    for s in range(S):
+        for r in range(S):
+            kappa[s, r] = (np.exp(-0.5 * near[s, r] / square) if spread else 1.0) / S
+        if spread:
+            add(-1.0 / square, row(place, s), row(gradient, s))
+    project(Dense(kappa), 0, S, gradient, direction)
     for j in range(S):
-        out = row(direction, j)
-        out[:] = 0
-        repelled = 0.0
-        for s in range(S):
-            if square > SMALLEST:
-                kappa = np.exp(-0.5 * near[s, j] / square)
-                pull(kappa / S, -kappa / (S * square), row(gradient, s), row(place, s), out)
-                repelled += kappa / (S * square)
-            else:  # particles that are all in one place, or a single one, have nothing to keep apart
-                pull(1.0 / S, 0.0, row(gradient, s), row(place, s), out)
-        pull(repelled, 0.0, row(place, j), row(place, j), out)
+        if spread:
+            add(np.sum(row(kappa, j)) / square, row(place, j), row(direction, j))
+
+
+@compiled(heavy=True)
+def add(by: float, place: Any, out: Any) -> None:
+    """out += by place."""
+    c = out.dtype.type(by)
+    for m in range(out.shape[0]):
+        out[m] += c * place[m]
 
 
 @compiled(heavy=True)
@@ -344,14 +352,6 @@ def apart(a: Any, b: Any) -> float:
     """|a - b|^2."""
     total = 0.0
     for m in range(a.shape[0]):
-        difference = np.float64(a[m]) - np.float64(b[m])
+        difference = np.float64(a[m] - b[m])
         total += difference * difference
     return total
-
-
-@compiled(heavy=True)
-def pull(by: float, away: float, gradient: Any, place: Any, out: Any) -> None:
-    """out += by gradient + away place."""
-    first, second = out.dtype.type(by), out.dtype.type(away)
-    for m in range(out.shape[0]):
-        out[m] += first * gradient[m] + second * place[m]
