@@ -128,6 +128,7 @@ CONTESTANTS: dict[str, Contestant] = {
     **{f"onkel {name}": accuracy.ours(name) for name in ("auto", "rrf", "fogd", "nogd")},
     **{name: peer.run for name, peer in PEERS.items() if name in ("VW", "VW -q ::", "VW --nn 20")},
     "VW, cache": vowpal(cached=True),
+    "VW -q ::, cache": vowpal("-q", "::", cached=True),
     "VW --nn 20, cache": vowpal("--nn", "20", cached=True),
     "VW --ksvm": lambda task: _ksvm(task.first(FEW)) if task.kind == "binary" else None,
     **{f"RBFSampler + SGD, batch {size}": batches(nystroem=False, size=size) for size in (1, 100, 1000)},

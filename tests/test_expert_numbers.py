@@ -139,14 +139,14 @@ def test_the_number_of_threads_changes_no_bit(threads, monkeypatch):
 
 
 @entry_point
-def directed(place, gradient, near, direction):
-    steer(place, gradient, near, direction)
+def directed(place, gradient, near, kappa, direction):
+    steer(place, gradient, near, kappa, direction)
 
 
 def direction_of(T, G):
-    T, G = np.ascontiguousarray(T, np.float64), np.ascontiguousarray(G, np.float64)
-    found = np.zeros_like(T)
-    directed(T, G, np.zeros((len(T), len(T))), found)
+    T, G = np.ascontiguousarray(T, np.float64), np.array(G, np.float64)
+    found, near, kappa = np.zeros_like(T), np.zeros((len(T), len(T))), np.zeros((len(T), len(T)))
+    directed(T, G, near, kappa, found)
     return found
 
 
