@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import socket
 import sys
 import threading
@@ -299,6 +300,22 @@ def test_a_lock_that_was_removed_and_made_again_is_waited_for_too(file, path):
     assert path.read_bytes() == TRAIN
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no lock")
+def test_a_lock_that_vanishes_while_it_is_looked_at_is_taken_anew(server, file, path, monkeypatch):
+    of, removed = os.fstat, []
+
+    def remove_first(number):
+        if not removed:
+            removed.append(path.with_name("file.lock").unlink())
+        return of(number)
+
+    monkeypatch.setattr(os, "fstat", remove_first)
+    download(file, path)
+    assert removed and path.read_bytes() == TRAIN
+    assert left(path) == ["file", "file.json"]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 def test_many_fetches_at_once_make_one_whole_file(server, file, path):
     server.cuts = [9000, 30_000, 50_000]
     threads = [threading.Thread(target=download, args=(file, path)) for _ in range(8)]

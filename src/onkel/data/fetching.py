@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import IO, NamedTuple, TypeAlias
 
 from onkel.data.asking import BrokenError, ask, read_piece
 from onkel.data.registry import DataError, File
@@ -73,13 +73,21 @@ def _alone(lock: Path) -> Iterator[None]:
     while True:
         with open(lock, "ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            if not lock.exists() or not os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+            if not _is_at(file, lock):
                 continue  # whoever was here before has removed it
             try:
                 yield
             finally:
                 lock.unlink()
             return
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    """Whether an open file is the one with this name, at this moment."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _is_right(file: File, path: Path) -> bool:
