@@ -42,6 +42,7 @@ def contest(n: int) -> dict[str, Callable[[], object]]:
         "block map, trees t = 100": lambda: index_map(made, block),
         **{f"predict, {name}": lambda model=model: model.predict(X) for name, model in fitted.items()},
         "raker, three experts": lambda: experts.learn(X, y),
+        "raker, scores": lambda: experts.score(X),
         "permutations, rbp": lambda: over_permutations(rbp(budget=200, gamma=0.05), X, y, orders),
         "score, fogd D = 100, 1,024 rows": lambda: small.score(few),
         "score, fogd D = 100, 4,096 rows": lambda: small.score(more),

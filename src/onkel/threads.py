@@ -16,7 +16,7 @@ T = TypeVar("T")
 MANY = 4096  # rows, below which nobody asks whether it is worth while to wake threads
 WORTH = 0.003  # CPU seconds, for which it is
 TRIAL = 256  # rows that show how long the others take; fewer would show how long a call takes
-CHUNKS = 8  # in which parts that outnumber the threads take their turns
+CHUNKS = 8  # in which parts take their turns
 _inside = threading.local()
 
 
@@ -125,6 +125,32 @@ def in_turns(work: Callable[[int, T, slice], T], parts: Iterable[T], first: int,
         clock = thread_time()
         take_turns(TRIAL, most=1)
         count = count if (thread_time() - clock) * total >= WORTH * min(TRIAL, rows) else 1
-    size = max(-(-rows // CHUNKS), TRIAL) if len(waiting) % count else rows
+    size = max(-(-rows // CHUNKS), TRIAL) if count > 1 else rows
     each(take_turns, [size] * count)
     return [done[k] for k in sorted(done)]
+
+
+def trailing(work: Callable[[slice], object], parts: int) -> Callable[[int, int], None]:
+    """A function to be told (k, n) when part k is done with the rows before n; ``work(rows)`` follows the slowest part.
+
+    It is done for all rows in their order, by one thread at a time, as soon as every part is past them; nobody waits.
+
+    >>> passed = trailing(print, 2)
+    >>> passed(0, 8)
+    >>> passed(1, 5)
+    slice(0, 5, None)
+    """
+    reached, done, alone = [0] * parts, 0, threading.Lock()
+
+    def passed(k: int, n: int) -> None:
+        nonlocal done
+        reached[k] = n
+        while done < min(reached) and alone.acquire(blocking=False):  # or who is at it sees it afterwards
+            try:
+                last = min(reached)
+                work(slice(done, last))
+                done = last
+            finally:
+                alone.release()
+
+    return passed

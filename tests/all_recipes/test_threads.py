@@ -1,6 +1,7 @@
 """Rows that are scored side by side."""
 
 import threading
+from time import sleep
 
 import numpy as np
 import pytest
@@ -143,3 +144,25 @@ def test_an_error_in_a_thread_is_not_lost(monkeypatch):
 
     with pytest.raises(ValueError, match="part 1 is broken"):
         threads.in_turns(work, [0, 1, 2], 0, 10)
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize(("parts", "count"), [(1, 1), (3, 1), (3, 2), (2, 2), (5, 3)])
+def test_what_trails_has_every_row_once_in_order_and_behind_all_parts(parts, count, monkeypatch):
+    monkeypatch.setenv("ONKEL_THREADS", str(count))
+    n, trailed, ahead = 200, [], np.zeros(parts, int)
+
+    def work(k, part, rows):
+        sleep(1e-4 * (k + 1))
+        ahead[k] = rows.stop
+        passed(k, rows.stop)
+        return part
+
+    def trail(rows):
+        assert ahead.min() >= rows.stop
+        sleep(3e-4)  # long enough for others to come by meanwhile
+        trailed.extend(range(n)[rows])
+
+    passed = threads.trailing(trail, parts)
+    threads.in_turns(work, [None] * parts, 0, n)
+    assert trailed == list(range(n))

@@ -25,7 +25,7 @@ from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.points import as_rows, resized, with_room
 from onkel.rows import Block, pack, row_count, some, unpack
 from onkel.support import enlarged
-from onkel.threads import in_turns, over_rows
+from onkel.threads import in_turns, over_rows, trailing
 
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
     Linear: (linear.learn, linear.score),
@@ -96,13 +96,19 @@ def learn_experts(model: Experts, block: Any, first: int, targets: Any, importan
 
 def followed(model: Experts, block: Any, targets: Any, importance: Any, scores: Any) -> Experts:
     """The experts after all rows of a block."""
-    own = rooms(model, scores)
+    own, combination = rooms(model, scores), model.combination
+
+    def combine(rows: slice) -> None:
+        experts.follow(combination, own, rows.start, rows.stop, targets, importance, scores)
+
+    passed = trailing(combine, len(model.parts))
 
     def work(k: int, part: Any, rows: slice) -> Any:
-        return learn(part, some(block, rows), 0, targets[rows], importance[rows], own[k, rows])
+        part = learn(part, some(block, rows), 0, targets[rows], importance[rows], own[k, rows])
+        passed(k, rows.stop)
+        return part
 
     parts = in_turns(work, model.parts, 0, len(scores))
-    experts.follow(model.combination, own, 0, targets, importance, scores)
     model.clock[0] += len(scores)
     return model._replace(parts=tuple(parts))
 
@@ -119,7 +125,7 @@ def learn_lazily(model: Experts, block: Any, first: int, targets: Any, importanc
             score(part, row, room)
             unseen = np.zeros_like(room)
             parts.append(learn(part, row, 0, targets[here], importance[here], unseen) if share > 0.0 else part)
-        experts.follow(model.combination, own, 0, targets[here], importance[here], scores[here])
+        experts.follow(model.combination, own, 0, 1, targets[here], importance[here], scores[here])
         model.clock[0] += 1
         model = model._replace(parts=tuple(parts))
     return model
@@ -146,7 +152,7 @@ def score(model: Any, block: Any, scores: Any) -> None:
 
         in_turns(work, model.parts, 0, len(scores))
         if isinstance(model, Experts):
-            experts.answer(model.combination, own, scores)
+            over_rows(lambda rows: experts.answer(model.combination, own, rows.start, rows.stop, scores), len(scores))
         else:
             scores[:] = together(model, own)
     elif isinstance(model, Renewed):
@@ -166,8 +172,8 @@ def prepare(model: Any, block: Any, scores: Any) -> None:
     """Compile what learning rows like these will need, later stages included."""
     if isinstance(model, Experts):
         own = rooms(model, scores)
-        experts.follow.bind(model.combination, own, 0, np.zeros(0), np.zeros(0), scores)
-        experts.answer.bind(model.combination, own, scores)
+        experts.follow.bind(model.combination, own, 0, 0, np.zeros(0), np.zeros(0), scores)
+        experts.answer.bind(model.combination, own, 0, 0, scores)
         for part in {type(part): part for part in model.parts}.values():
             prepare(part, block, own[0])
         return None

@@ -1,7 +1,7 @@
 """Learners whose scores are combined by how well each of them has done.
 
-Experts know nothing of each other: each learns a whole block and leaves its scores; a combination then goes through
-these row by row. So experts can run in threads, and nothing depends on that.
+Experts know nothing of each other: each learns the rows and leaves its scores; a combination follows the slowest of
+them, row by row. So experts can run in threads, and nothing depends on that.
 """
 
 from typing import Any, NamedTuple
@@ -56,25 +56,25 @@ def experts(parts: tuple[Any, ...], combination: Any) -> Experts:
 
 
 @entry_point
-def follow(combination: Any, own: Any, first: int, targets: Any, importance: Any, scores: Any) -> None:
-    """Answer and count in the rows from `first` on, one after the other."""
+def follow(combination: Any, own: Any, first: int, last: int, targets: Any, importance: Any, scores: Any) -> None:
+    """Answer and count in the rows from `first` to before `last`, one after the other."""
     combination, own = borrowed(combination), borrowed(own)
     targets, importance, scores = borrowed(targets), borrowed(importance), borrowed(scores)
     mine = np.empty(own.shape[0]), np.empty(own.shape[2])
     room, slopes = borrowed(mine)
-    for i in range(first, own.shape[1]):
+    for i in range(first, last):
         blend(combination, own, i, room, row(scores, i))
         reward(combination, targets[i], importance[i], own, i, room, row(scores, i), slopes)
     keep(mine)
 
 
 @entry_point
-def answer(combination: Any, own: Any, scores: Any) -> None:
-    """The answers to all rows; changes nothing else."""
+def answer(combination: Any, own: Any, first: int, last: int, scores: Any) -> None:
+    """The answers to the rows from `first` to before `last`; changes nothing else."""
     combination, own, scores = borrowed(combination), borrowed(own), borrowed(scores)
     mine = np.empty(own.shape[0])
     room = borrowed(mine)
-    for i in range(own.shape[1]):
+    for i in range(first, last):
         blend(combination, own, i, room, row(scores, i))
     keep(mine)
 
