@@ -63,7 +63,7 @@ def vowpal(*options: str, cached: bool = False) -> Callable[[Task], Run]:
             with open(text, "w") as file:
                 file.writelines(_lines(task))
             arguments = [*_setting(task), *options, "-p", str(found), "--quiet"]
-            launch = median(_seconds(arguments, empty) for _ in range(5))
+            launch = repeated(lambda: _seconds(arguments, empty))
             if cached:
                 arguments += ["--cache_file", str(cache)]
                 _seconds(arguments, text)
@@ -95,7 +95,7 @@ def scaled(peer: Callable[[Task], Run], kinds: tuple[str, ...]) -> Callable[[Tas
 def repeated(run: Callable[[], float]) -> float:
     """Median seconds; runs that are too short for the clock are repeated."""
     times = [run()]
-    while sum(times) < 0.5 and len(times) < 5:
+    while sum(times) < 0.5 and len(times) < 25:
         times.append(run())
     return median(times)
 

@@ -7,9 +7,9 @@ the arrays for as long as the call lasts.
 from typing import Any, TypeVar, cast
 
 from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
+from numba.extending import lower_builtin, type_callable
 
-from onkel.dispatch import LIGHT, OPTIONS, compiled
+from onkel.dispatch import compiled
 
 T = TypeVar("T")
 
@@ -17,14 +17,6 @@ T = TypeVar("T")
 def borrowed(value: T) -> T:
     """The same array, or tree of tuples of arrays, without its owners. In Python: the argument itself."""
     return value
-
-
-@intrinsic
-def _strip(_typing_context: Any, value: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _without_owners(context, builder, signature.args[0], args[0])
-
-    return value(value), codegen
 
 
 def _without_owners(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -41,13 +33,18 @@ def _without_owners(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return value
 
 
-strip: Any = _strip
-LIGHT_OPTIONS: Any = {**OPTIONS, **LIGHT}
+@type_callable(borrowed)
+def _type(_context: Any) -> Any:
+    return lambda value: value
 
 
-@overload(borrowed, strict=False, jit_options=LIGHT_OPTIONS)
-def _borrowed_compiled(value: Any) -> Any:
-    return lambda value: strip(value)
+def _lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Written into the caller: a function of its own for each type of array would have to be compiled."""
+    return _without_owners(context, builder, signature.args[0], args[0])
+
+
+lower: Any = lower_builtin  # which is not typed
+lower(borrowed, types.Any)(_lower)
 
 
 @compiled

@@ -311,7 +311,8 @@ def test_a_lock_that_vanishes_while_it_is_looked_at_is_taken_anew(server, file, 
 
     monkeypatch.setattr(os, "fstat", remove_first)
     download(file, path)
-    assert removed and path.read_bytes() == TRAIN
+    assert removed
+    assert path.read_bytes() == TRAIN
     assert left(path) == ["file", "file.json"]
 
 

@@ -231,9 +231,9 @@ def steepen(model: Any, s: int, work: Any) -> None:
                 add_pull(slope * model.factor, row(weights, k), z, pull, D)
     project(Dense(work.steps), 0, K, work.features, out[: K * wide].reshape((K, wide)))
     for k in range(K):
-        own, steps = out[k * wide : (k + 1) * wide], row(work.steps, k)
+        own = out[k * wide : (k + 1) * wide]
         against(model.factor, posterior.lam, row(weights, k), own, 2 * D)
-        own[2 * D] = -np.float64(np.sum(steps)) - posterior.lam * np.float64(weights[k, 2 * D])
+        own[2 * D] = -total(row(work.steps, k)) - posterior.lam * np.float64(weights[k, 2 * D])
     own = out[K * wide :]
     own[:] = 0
     if posterior.moving:
@@ -308,7 +308,7 @@ def steer(place: Any, gradient: Any, near: Any, kappa: Any, direction: Any) -> N
     project(Dense(kappa), 0, S, gradient, direction)
     for j in range(S):
         if spread:
-            add(np.sum(row(kappa, j)) / square, row(place, j), row(direction, j))
+            add(total(row(kappa, j)) / square, row(place, j), row(direction, j))
 
 
 @compiled(heavy=True)
@@ -317,6 +317,15 @@ def add(by: float, place: Any, out: Any) -> None:
     c = out.dtype.type(by)
     for m in range(out.shape[0]):
         out[m] += c * place[m]
+
+
+@compiled
+def total(numbers: Any) -> float:
+    """Their sum; NumPy's takes a tenth of a second to compile."""
+    added = 0.0
+    for k in range(numbers.shape[0]):
+        added += numbers[k]
+    return added
 
 
 @compiled(heavy=True)

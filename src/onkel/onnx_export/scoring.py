@@ -124,7 +124,7 @@ def shares_of(combination: Any, count: int) -> NDArray[np.float64]:
     """The weight of each expert, from what a combination makes of signs: all +1, and all -1 but for one."""
     own = np.vstack([2.0 * np.eye(count) - 1.0, np.ones(count)]).T[:, :, None].copy()
     told = np.zeros((count + 1, 1))
-    experts.answer(combination, own, told)
+    experts.answer(combination, own, 0, count + 1, told)
     return (told[:-1, 0] + told[-1, 0]) / 2.0
 
 
