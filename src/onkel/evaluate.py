@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.metrics import WINDOW, errors, metrics_for, totals
+from onkel.dispatch import SUM, compiled, entry_point
+from onkel.metrics import WINDOW, errors, metrics_for
 from onkel.online import Online
 from onkel.randomness import keys
 from onkel.recipes import Learner
@@ -38,6 +39,7 @@ class Tally:
         self.rows, self.total, self.spacing, self.seconds = 0, 0.0, 100, 0.0
         self.curve: list[Point] = []
         self._recent = np.zeros(0)
+        mark.bind(self._recent, 0, 0, self.total, self.spacing, window, np.zeros((0, 3)))  # before any clock starts
 
     @property
     def error(self) -> float:
@@ -53,23 +55,15 @@ class Tally:
         """Follow rows with the scores they had before they were learned."""
         for metric in self.metrics:
             metric.update(targets, scores)
-        lost = errors(self.task, targets, scores)
-        sums, known = totals(self.total, lost), np.concatenate([self._recent, lost])
-        self._mark(sums, known)
-        self.rows += len(lost)
-        self.total, self._recent = float(sums[-1]), known[-self.window :].copy()
-
-    def _mark(self, sums: Numbers, known: Numbers) -> None:
-        """New points of the curve, from the total before and after each new row, and all errors known, those last."""
-        last, before = self.rows + len(sums) - 1, len(known) - len(sums) + 1
-        while last // self.spacing > POINTS:
+        known, first = np.concatenate([self._recent, errors(self.task, targets, scores)]), len(self._recent)
+        before, self.rows = self.rows, self.rows + len(targets)
+        while self.rows // self.spacing > POINTS:
             self.curve = self.curve[1::2]
             self.spacing *= 2
-        for k in range(self.rows // self.spacing + 1, last // self.spacing + 1):
-            rows = k * self.spacing
-            done = rows - self.rows
-            recent = known[max(before + done - self.window, 0) : before + done]
-            self.curve.append(Point(rows, float(sums[done]) / rows, float(recent.sum()) / len(recent)))
+        marks = np.empty((self.rows // self.spacing - before // self.spacing, 3))
+        self.total = mark(known, first, before, self.total, self.spacing, self.window, marks)
+        self.curve += [Point(int(rows), error, recent) for rows, error, recent in marks.tolist()]
+        self._recent = known[-self.window :].copy()
 
     def state(self) -> dict[str, Any]:
         """All it knows, to be restored by another one of the same task."""
@@ -82,6 +76,8 @@ class Tally:
         self.rows, self.total, self.spacing, self.seconds = (
             state[key] for key in ("rows", "total", "spacing", "seconds")
         )
+        if not (isinstance(self.rows, int) and self.rows >= 0 and isinstance(self.spacing, int) and self.spacing > 0):
+            raise ValueError("Neither rows nor the distance between two points of a curve can be such numbers.")
         self.curve = [Point(*point) for point in state["curve"]]
         self._recent = np.array(state["recent"], np.float64)
         for metric, own in zip(self.metrics, state["metrics"], strict=True):
@@ -101,6 +97,30 @@ class Tally:
         if self.rows and (not curve or curve[-1].rows != self.rows):
             curve.append(Point(self.rows, self.error, self.window_error))
         return {**found, "curve": [point._asdict() for point in curve]}
+
+
+@entry_point
+def mark(known: Any, first: int, rows: int, total: float, spacing: int, window: int, marks: Any) -> float:
+    """Add up the errors from `first` on, one after the other; returns the total.
+
+    Where the number of rows is a multiple of the spacing, writes it, the mean over all rows, and over the last ones.
+    """
+    found = 0
+    for i in range(first, known.shape[0]):
+        rows, total = rows + 1, total + known[i]
+        if rows % spacing == 0:
+            marks[found, 0], marks[found, 1] = rows, total / rows
+            marks[found, 2] = mean(known[max(i + 1 - window, 0) : i + 1])
+            found += 1
+    return total
+
+
+@compiled(flags=SUM, heavy=True)
+def mean(numbers: Any) -> float:
+    total, n = 0.0, numbers.shape[0]
+    for k in range(n):
+        total += numbers[k]
+    return total / n
 
 
 def _alike(empty: Any, found: Any) -> bool:

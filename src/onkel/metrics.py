@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.calibration import calibrate, calibration
+from onkel.dispatch import entry_point
 from onkel.intervals import COVERAGE, follow, no_errors
 from onkel.targets import decide
 
@@ -30,13 +31,8 @@ def add_up(total: float, values: Numbers) -> float:
     >>> add_up(1.0, np.array([0.25, 0.5]))
     1.75
     """
-    return float(totals(total, values)[-1])
-
-
-def totals(total: float, values: Numbers) -> Numbers:
-    """The total, and what it is after each of the values."""
     sums = np.concatenate([[total], values])
-    return np.add.accumulate(sums, out=sums)
+    return float(np.add.accumulate(sums, out=sums)[-1])
 
 
 def labels_of(targets: Numbers, outputs: int) -> NDArray[np.int64]:
@@ -85,23 +81,35 @@ class Probabilities:
         self.counts, self.claimed, self.right = (np.zeros(BINS) for _ in range(3))
         nothing = np.zeros(0)
         calibrate.bind(self.state, nothing, nothing, np.zeros((0, 1)), np.zeros((0, 2)))  # before any clock starts
+        sort_out.bind(np.zeros((0, 2)), nothing > 0.0, self.total, self.counts, self.claimed, self.right)
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
-        claims = np.empty((len(targets), 2))
+        claims, right = np.empty((len(targets), 2)), decide(scores, tie=0) == labels_of(targets, scores.shape[1])
         calibrate(self.state, targets, np.ones(len(targets)), np.ascontiguousarray(scores), claims)
-        self.total = add_up(self.total, -np.log(np.maximum(claims[:, 0], 1e-15)))
+        self.total = sort_out(claims, right, self.total, self.counts, self.claimed, self.right)
         self.rows += len(targets)
-        sure, bins = claims[:, 1], np.minimum(BINS * claims[:, 1], BINS - 1).astype(np.int64)
-        right = decide(scores, tie=0) == labels_of(targets, scores.shape[1])
-        self.counts += np.bincount(bins, minlength=BINS)
-        self.right += np.bincount(bins[right], minlength=BINS)
-        np.add.at(self.claimed, bins, sure)  # one after the other, for its rounding not to know of blocks
 
     def report(self) -> dict[str, Any]:
         error = float(np.abs(self.claimed - self.right).sum()) / max(self.rows, 1)
         sums = zip(self.claimed.tolist(), self.right.tolist(), self.counts.tolist(), strict=True)
         bins = [{"claimed": sure / n, "right": hits / n, "rows": int(n)} for sure, hits, n in sums if n]
         return {"log_loss": self.total / max(self.rows, 1), "calibration_error": error, "reliability": bins}
+
+
+@entry_point
+def sort_out(claims: Any, right: Any, total: float, counts: Any, claimed: Any, hits: Any) -> float:
+    """Count each answer in the bin of what it claims, row by row; changes the sums of the bins (BINS,).
+
+    Returns the total with -log P(y) of all rows added to it.
+    """
+    for i in range(claims.shape[0]):
+        total -= np.log(max(claims[i, 0], 1e-15))
+        sure = claims[i, 1]
+        at = int(min(BINS * sure, BINS - 1.0)) if sure > 0.0 else 0
+        counts[at] += 1.0
+        claimed[at] += sure
+        hits[at] += 1.0 if right[i] else 0.0
+    return total
 
 
 class WindowAUC:

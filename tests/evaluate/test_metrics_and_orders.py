@@ -182,6 +182,22 @@ def test_reporting_changes_nothing():
     assert tally.report() == tallied("binary", targets, scores).report()
 
 
+def test_a_restored_tally_goes_on_as_if_there_had_been_no_stop():
+    targets, scores = made_up("binary")
+    other = Tally("binary", 2)
+    other.restore(tallied("binary", targets[:350], scores[:350]).state())
+    other.update(targets[350:], scores[350:])
+    assert other.report() == tallied("binary", targets, scores).report()
+
+
+@pytest.mark.parametrize("damage", [{"spacing": 0}, {"spacing": -100}, {"spacing": 100.0}, {"rows": -1}])
+def test_numbers_that_would_lead_compiled_code_astray_are_refused(damage):
+    targets, scores = made_up("binary")
+    state = tallied("binary", targets, scores).state()
+    with pytest.raises(ValueError, match="such numbers"):
+        Tally("binary", 2).restore(state | damage)
+
+
 def pieces(rows, targets, cut):
     return [(rows[i : i + cut], targets[i : i + cut]) for i in range(0, rows.shape[0], cut)]
 
