@@ -1,7 +1,8 @@
 """Every hot loop beside the least time that the machine needs for its work, measured in the same run.
 
 A bound counts what a loop cannot do without: its multiply-adds at the rate of a loop of nothing else, or reading its
-arrays from where they fit if that takes longer, and its sines and powers of two at the rate of our own.
+arrays from where they fit if that takes longer, its quotients (a square root counts as one), and its sines and powers
+of two at the rate of our own.
 """
 
 from benchmarks.timing import interleaved, table  # isort: skip (sets the number of threads before NumPy is imported)
@@ -14,25 +15,28 @@ from scipy import sparse
 
 from benchmarks import bayesian, budgets, experts, fogd, isolation, learned
 from benchmarks.fogd import D_IN, GAMMA, SINCOS
-from benchmarks.machine import beside_limits
+from benchmarks.machine import Limits, beside_limits
+from onkel import scaling
 from onkel.borrow import row
 from onkel.dispatch import entry_point
 from onkel.learners import driving, linear
 from onkel.maps.growing import cells, trees
 from onkel.maps.indexing import index_map
 from onkel.recipes import make_learner
-from onkel.rows import pack
+from onkel.rows import Dense, pack
 
 Line = list[str]
 
 
-def at_work(name: str, X: Any, y: Any, dtype: str, **given: Any) -> tuple[Callable[[], object], Callable[[], float]]:
-    """A run over the rows with a model that has seen them, and the share of rows with a loss in the last run."""
+def at_work(
+    name: str, X: Any, y: Any, dtype: str, margin: float = 1.0, **given: Any
+) -> tuple[Callable[[], object], Callable[[], float]]:
+    """A run over the rows with a model that has seen them, and the share of rows below the margin in the last run."""
     online = make_learner(name, **given).start(X.shape[1], dtype=dtype)
     online.learn(X, y)
     block, importance, out = pack(X, np.dtype(dtype)), np.ones(len(y)), np.zeros((len(y), 1))
     run = driving.LOOPS[type(online.model)][0].bind(online.model, block, 0, y, importance, out)
-    return lambda: run(online.model, block, 0, y, importance, out), lambda: float(np.mean(out[:, 0] * y < 1.0))
+    return lambda: run(online.model, block, 0, y, importance, out), lambda: float(np.mean(out[:, 0] * y < margin))
 
 
 def line(title: str, row: float, bound: float, aim: float) -> Line:
@@ -69,13 +73,51 @@ def learned_widths(quick: bool) -> list[Line]:
 def supports(quick: bool) -> list[Line]:
     """Budgets: products with all points, and a power of two for each."""
     lines = []
-    for B in (100, 1000):
+    for B, aim in ((100, 0.0), (1000, 0.50)):
         n = 4_000
         run = budgets.ours("rbp", B, n, fogd.data)
         time, limits = beside_limits({"ours": run}, np.dtype(np.float32), D_IN * B, 7 if quick else 21)
         bound = B * (D_IN * max(limits.fma, limits.read) + limits.power)
-        lines.append(line(f"rbp, d = {D_IN}, B = {B}, float32", time["ours"] / n, bound, 0.50))
+        lines.append(line(f"rbp, d = {D_IN}, B = {B}, float32", time["ours"] / n, bound, aim))
     return lines
+
+
+def changes_of_supports(quick: bool) -> list[Line]:
+    """Budgets that project, merge, or hand points over to features, where a share of the rows has them do so."""
+    lines, n, B, D, repeats = [], 2_000, 100, 400, 5 if quick else 15
+    X, y = fogd.data(n)
+    real, double = np.dtype(np.float32), np.dtype(np.float64)
+
+    def similar(limits: Limits) -> float:
+        return B * (D_IN * max(limits.fma, limits.read) + limits.power)
+
+    run, share = at_work("projectron", X, y, "float32", 0.0, budget=B, gamma=GAMMA, guard=0.0)
+    time, limits = beside_limits({"ours": run}, real, D_IN * B, repeats)
+    _, of_inverse = beside_limits({}, double, B * B, repeats)
+    bound = similar(limits) + share() * B * B * max(of_inverse.fma, of_inverse.read)
+    lines.append(line(f"projectron, d = {D_IN}, B = {B}, float32", time["ours"] / n, bound, 0.0))
+
+    run, share = at_work("bsgd_m", X, y, "float32", budget=B, gamma=GAMMA)
+    time, limits = beside_limits({"ours": run}, real, D_IN * B, repeats)
+    merging = share() * B * (D_IN * max(limits.fma, limits.read) + 4 * limits.power)
+    lines.append(line(f"bsgd_m, d = {D_IN}, B = {B}, float32", time["ours"] / n, similar(limits) + merging, 0.0))
+
+    run, share = at_work("dual_sgd", X, y, "float32", budget=B, n_frequencies=D, gamma=GAMMA)
+    time, limits = beside_limits({"ours": run}, real, D_IN * D, repeats)
+    features = limits.fma * D * (D_IN + SINCOS + 2) * (1.0 + share())  # one point goes for each that comes
+    title = f"dual_sgd, d = {D_IN}, B = {B}, D = {D}, float32"
+    lines.append(line(title, time["ours"] / n, similar(limits) + features, 0.0))
+    return lines
+
+
+def standardising(quick: bool) -> list[Line]:
+    """Rows by the statistics of those before: eleven quotients and square roots for each column."""
+    X, _ = fogd.data(4_000)
+    block, counted = pack(X, np.float64), np.ones(len(X))
+    state, out = scaling.scaler(D_IN), Dense(np.empty(X.shape, np.float32))
+    run = {"ours": lambda: scaling.learn(state, block, counted, out)}
+    time, limits = beside_limits(run, np.dtype(np.float64), 2048, 7 if quick else 21)
+    return [line(f"standardising, d = {D_IN}, float64", time["ours"] / len(X), 11 * D_IN * limits.quotient, 0.0)]
 
 
 def composites(quick: bool) -> list[Line]:
@@ -115,8 +157,11 @@ def partitions(quick: bool) -> list[Line]:
         "ours": lambda: index_map(made, block),
         "naive": lambda: isolation.walk_trees(made, Z, found),
     }
+    y = np.where(Z[:, 0] > 0, 1.0, -1.0)
+    contest["learner"], _ = at_work("ik_ogd", Z, y, "float32", partition="trees", t=100, psi=256, sample=4096)
     time = interleaved(contest, repeats)
     lines.append(["trees, t = 100, psi = 256", ratio(time["naive"] / time["ours"]), "one walk after the other", ">= 2"])
+    lines.append(["ik_ogd, t = 100, psi = 256", ratio(time["ours"] / time["learner"]), "its trees alone", ""])
     for psi in (64, 256):
         near = cells(X, 100, psi, 2, np.float32, 0)
         points = np.ascontiguousarray(near.points[:, near.members.ravel()])
@@ -173,6 +218,7 @@ def rows_with_learned_widths(quick: bool) -> list[Line]:
 def main(quick: bool = False) -> None:
     header = ["", "ns/row", "bound", "of the bound", "aim"]
     lines = fixed_widths(quick) + learned_widths(quick) + supports(quick) + composites(quick)
+    lines += changes_of_supports(quick) + standardising(quick)
     table("Hot loops, one core: time per row against the machine's bound", header, lines)
     header = ["", "times as fast", "as", "aim"]
     table("Hot loops, one core: ratios", header, rows_with_learned_widths(quick) + partitions(quick) + many(quick))

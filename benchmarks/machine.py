@@ -45,6 +45,14 @@ def powers(x, out, rounds):
             out[k] = exp2(x[k])
 
 
+@entry_point
+def quotients(x, out, rounds):
+    """One by each number."""
+    for _ in range(rounds):
+        for k in range(x.shape[0]):
+            out[k] = x.dtype.type(1) / x[k]
+
+
 @numba.njit(fastmath=SUM)  # and not `compiled`: a helper that is not the package's would have all else compiled anew
 def total(x):
     found = x.dtype.type(0)
@@ -72,11 +80,12 @@ def fma_loop(dtype: object, rounds: int) -> tuple[Callable[[], object], int]:
 
 
 class Limits(NamedTuple):
-    """Seconds for one multiply-add, sine with cosine, power of two, and number read from an array of some size."""
+    """Seconds for a multiply-add, sine with cosine, power of two, quotient, and number read from some array."""
 
     fma: float
     turn: float
     power: float
+    quotient: float
     read: float
 
 
@@ -89,9 +98,10 @@ def limit_loops(dtype: Any, held: int) -> tuple[dict[str, Callable[[], object]],
         "fma": fma,
         "turn": lambda: turns(x, out, ROUNDS),
         "power": lambda: powers(x, out, ROUNDS),
+        "quotient": lambda: quotients(x, out, ROUNDS),
         "read": lambda: sums(stored, out, again),
     }
-    return loops, {"fma": count, "turn": LENGTH * ROUNDS, "power": LENGTH * ROUNDS, "read": held * again}
+    return loops, {**dict.fromkeys(loops, LENGTH * ROUNDS), "fma": count, "read": held * again}
 
 
 def beside_limits(
