@@ -138,29 +138,33 @@ def _(block: Dense, i: int, state: Any, out: Any) -> None:
 
 
 @compiled
-def placed(x: float, count: float, mean: float, moment: float, common: float, hits: float) -> float:
-    """(x - mean) / sd, the number of most rows set apart from the others; of mean 0 and variance 1 again."""
-    deviation = np.sqrt(moment / count)
-    lead = max(2.0 * hits / count - 1.0, 0.0)
-    others, gap, offset = 0.5 * (1.0 - lead), GAP * lead, (mean - common) / deviation
+def placed(x: float, mean: float, variance: float, common: float, share: float) -> float:
+    """(x - mean) / sd, the number of a share of the rows set apart from the others; of mean 0 and variance 1 again."""
+    deviation, offset, lead = np.sqrt(variance), mean - common, max(2.0 * share - 1.0, 0.0)
+    others, gap = 0.5 * (1.0 - lead), GAP * lead
     side = (1.0 if x > common else 0.0) - (1.0 if x < common else 0.0)
     middle = others if offset > 0.0 else -others
-    variance = 1.0 + gap * (1.0 - others) * (2.0 * abs(offset) + gap * others)
-    return ((x - mean) / deviation + gap * (side - middle)) / np.sqrt(variance)
+    apart = gap * (1.0 - others) * (2.0 * abs(offset) * deviation + gap * others * variance)
+    return (x - mean + gap * (side - middle) * deviation) / np.sqrt(variance + apart)
 
 
 @compiled(heavy=True)
 def place_dense(x: Any, count: Any, mean: Any, moment: Any, common: Any, hits: Any, out: Any) -> None:
     real, far = out.dtype.type, False
     for j in range(x.shape[0]):
-        v = placed(x[j], count[j], mean[j], moment[j], common[j], hits[j])
-        varied = count[j] >= 2.0 and np.sqrt(moment[j] / count[j]) > FLAT * abs(mean[j])
-        out[j] = v if varied else 0.0
-        far = far | (not abs(out[j]) <= BULK)
+        one = 1.0 / count[j]
+        v = placed(x[j], mean[j], moment[j] * one, common[j], hits[j] * one)
+        varied = count[j] >= 2.0 and np.sqrt(moment[j] * one) > FLAT * abs(mean[j])
+        v = v if varied else 0.0
+        out[j] = v
+        far = far | (not abs(v) <= BULK)  # v, not out[j]: a number that is read again is not taken by vectors
     if far:
         for j in range(x.shape[0]):
             if not abs(out[j]) <= BULK:
-                v = placed(bounded(x[j]), count[j], mean[j], moment[j], common[j], hits[j])
+                v = np.float64(out[j])
+                if not abs(v) < HUGE:
+                    one = 1.0 / count[j]
+                    v = placed(bounded(x[j]), mean[j], moment[j] * one, common[j], hits[j] * one)
                 out[j] = real(squashed(v))
 
 
