@@ -48,7 +48,7 @@ class Lookup(NamedTuple):
 
 @verb
 def seek(search: Any, n: int, shares: Any, logs: Any, h: Any) -> None:
-    """h[j] for merging with the point in slot j, given both shares (2, n) and log2(kappa), or UNFIT."""
+    """h[j] for merging with the point in slot j, given both shares (2, n) and log2(kappa), or UNFIT; changes shares."""
 
 
 @admit.of(Merge)
@@ -146,19 +146,29 @@ def _(search: GoldenSection, n: int, shares: Any, logs: Any, h: Any) -> None:
 
 @seek.of(Lookup)
 def _(search: Lookup, n: int, shares: Any, logs: Any, h: Any) -> None:
+    share, kappa = row(shares, 0), row(shares, 1)
+    to_places(logs, share, kappa)
     for j in range(n):
-        first, second = float(shares[0, j]), float(shares[1, j])
         h[j] = UNFIT
-        if first > 0.0 and second > 0.0:
-            share = first / (first + second)
-            found = interpolated(search.table, min(share, 1.0 - share), float(exp2(logs[j])))
-            h[j] = found if share <= 0.5 + TIE else 1.0 - found  # of two equal places the one near the partner
+        if share[j] >= 0:
+            found = interpolated(search.table, min(share[j], 1.0 - share[j]), kappa[j])
+            h[j] = found if share[j] <= 0.5 + TIE else 1.0 - found  # of two equal places the one near the partner
+
+
+@compiled(heavy=True)
+def to_places(logs: Any, first: Any, second: Any) -> None:
+    """Turn two shares into places in a table: the part of the first in both, or -1 if one is negative, and kappa."""
+    zero, none = first.dtype.type(0), first.dtype.type(-1)
+    for j in range(logs.shape[0]):
+        m, rest = first[j], second[j]
+        first[j] = m / (m + rest) if (m > zero) & (rest > zero) else none
+        second[j] = exp2(logs[j])
 
 
 @compiled
 def interpolated(table: Any, share: float, kappa: float) -> float:
     """The entry at a share in [0, 1/2] and a kappa in [0, 1], bilinear."""
-    x, y = 2.0 * share * (table.shape[0] - 1), kappa * (table.shape[1] - 1)
+    x, y = 2.0 * share * (table.shape[0] - 1), kappa * (table.shape[1] - 1.0)
     i, j = min(int(x), table.shape[0] - 2), min(int(y), table.shape[1] - 2)
     u, v = x - i, y - j
     low = (1.0 - v) * table[i, j] + v * table[i, j + 1]
@@ -169,19 +179,26 @@ def interpolated(table: Any, share: float, kappa: float) -> float:
 @compiled
 def partner(support: Any, i: int, logs: Any, h: Any) -> int:
     """The slot that loses least when it is merged with slot i, or -1."""
-    coef, best, slot = support.coef, np.inf, -1
-    one = coef.dtype.type(1)
-    for j in range(support.count[0]):
-        if j != i and h[j] != UNFIT:
-            kappa, rest = float(exp2(logs[j])), one - h[j]
-            p, q = float(exp2(rest * rest * logs[j])), float(exp2(h[j] * h[j] * logs[j]))
-            lost = 0.0
-            for c in range(coef.shape[0]):
-                a, b = float(coef[c, i]), float(coef[c, j])
-                lost += a * a + b * b + 2.0 * kappa * a * b - (a * p + b * q) ** 2
-            if lost < best:
-                best, slot = lost, j
+    own, best, slot = np.zeros(h.shape[0]), np.inf, -1
+    lost = borrowed(own)
+    for c in range(support.coef.shape[0]):
+        add_lost(support.coef[c, i], row(support.coef, c), logs, h, lost)
+    for j in range(h.shape[0]):
+        if j != i and h[j] != UNFIT and lost[j] < best:
+            best, slot = lost[j], j
+    keep(own)
     return slot
+
+
+@compiled(heavy=True)
+def add_lost(coef: Any, others: Any, logs: Any, h: Any, lost: Any) -> None:
+    """Add the squared norm that a point loses with each of the others, of one class."""
+    one, a = h.dtype.type(1), np.float64(coef)
+    for j in range(h.shape[0]):
+        b, rest = np.float64(others[j]), one - h[j]
+        kappa = np.float64(exp2(logs[j]))
+        p, q = np.float64(exp2(rest * rest * logs[j])), np.float64(exp2(h[j] * h[j] * logs[j]))
+        lost[j] += a * a + b * b + 2.0 * kappa * a * b - (a * p + b * q) ** 2
 
 
 @compiled
