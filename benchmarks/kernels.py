@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks import bayesian, budgets, experts, fogd, isolation, learned
+from benchmarks import bayesian, budgets, experts, fogd, isolation, learned, machine
 from benchmarks.fogd import D_IN, GAMMA, SINCOS
 from benchmarks.machine import Limits, beside_limits
 from onkel import scaling
@@ -216,6 +216,7 @@ def rows_with_learned_widths(quick: bool) -> list[Line]:
 
 
 def main(quick: bool = False) -> None:
+    machine.main(quick)
     header = ["", "ns/row", "bound", "of the bound", "aim"]
     lines = fixed_widths(quick) + learned_widths(quick) + supports(quick) + composites(quick)
     lines += changes_of_supports(quick) + standardising(quick)

@@ -1,8 +1,9 @@
 """The machine's own limits: loops that do one thing only, as fast as a core can do it."""
 
-from benchmarks.timing import interleaved  # isort: skip (sets the number of threads before NumPy is imported)
+from benchmarks.timing import interleaved, table  # isort: skip (sets the number of threads before NumPy is imported)
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numba
@@ -111,3 +112,23 @@ def beside_limits(
     loops, counts = limit_loops(dtype, held)
     found = interleaved(contestants | loops, repeats)
     return found, Limits(*(found[name] / counts[name] for name in Limits._fields))
+
+
+SIZES = {"16 KB": 2**14, "256 KB": 2**18, "8 MB": 2**23, "128 MB": 2**27}  # bytes that are read again and again
+
+
+def main(quick: bool = False) -> None:
+    """What one core can do at most, in both precisions."""
+    columns, repeats = [], 5 if quick else 15
+    for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
+        _, limits = beside_limits({}, dtype, 2048, repeats)
+        rates = [1e-9 / limits.fma, 1e-9 / limits.turn, 1e-9 / limits.power, 1e-9 / limits.quotient]
+        loops = {name: (np.ones(size // dtype.itemsize, dtype), max(1, 2**25 // size)) for name, size in SIZES.items()}
+        out = np.zeros(8, dtype)
+        runs = {name: partial(sums, own, out, again) for name, (own, again) in loops.items()}
+        times = interleaved(runs, repeats)
+        columns.append(rates + [1e-9 * own.nbytes * again / times[name] for name, (own, again) in loops.items()])
+    done = ["multiply-adds", "sines with cosines", "powers of two", "quotients"]
+    titles = [f"{name}, 1e9 per second" for name in done] + [f"reading {name}, GB per second" for name in SIZES]
+    lines = [[title, *(f"{value:.3g}" for value in found)] for title, *found in zip(titles, *columns, strict=True)]
+    table("Limits of one core", ["", "float32", "float64"], lines)

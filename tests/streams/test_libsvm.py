@@ -1,7 +1,9 @@
+import gzip
 import io
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -203,3 +205,28 @@ def test_plain_python_reads_the_same(write):
         check=True,
     )
     assert run.stdout.strip() == str([block.rows.tolist() for block in LibsvmFile(path)])
+
+
+def memory_of_reading(path, most=10**9):
+    """Bytes that Python and NumPy take at most while blocks are read and dropped."""
+    tracemalloc.start()
+    rows = 0
+    for block in LibsvmFile(path, n_features=30, block_rows=500):
+        rows += len(block.labels)
+        if rows >= most:
+            break
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return rows, peak
+
+
+@pytest.mark.parametrize("kind", ["plain", "gz"])
+def test_a_long_file_takes_no_more_memory_than_its_first_rows(write, kind):
+    path = write(random_text(1_000, 30) * 60)
+    if kind == "gz":
+        path = path.with_suffix(".libsvm.gz")
+        path.write_bytes(gzip.compress((path.parent / "data.libsvm").read_bytes(), 1))
+    list(LibsvmFile(path, n_features=30, block_rows=500))  # what is compiled and imported at the first use
+    (some, first), (all_rows, whole) = memory_of_reading(path, 10_000), memory_of_reading(path)
+    assert (some, all_rows) == (10_000, 60_000)
+    assert whole < 1.1 * first
