@@ -7,7 +7,7 @@ import numpy as np
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, entry_point, known
 from onkel.losses import soften
-from onkel.maps.tuned import descend, lift_row, remember, unit_of
+from onkel.maps.tuned import descend, lift_row, remember, room_of, unit_of
 from onkel.readouts.exact import look, pull_exact, size, solve
 from onkel.readouts.heads import improve, pull, read
 from onkel.readouts.mixing import settle
@@ -40,7 +40,7 @@ class Desk(NamedTuple):
 
     phases: Any  # (D,)
     gradient: Any
-    direction: Any
+    room: Any  # of `descend`
     features: Any  # (2 D,)
     step: Any
     shares: Any  # (H,)
@@ -59,7 +59,7 @@ def desk(model: Any) -> Any:
     experts, shape = model.log_shares.shape[0], (model.log_shares.shape[0], model.heads.bias.shape[1])
     m = size(model.exact)
     return Desk(
-        np.empty(n, real), np.empty(n, real), np.empty(n, real), np.empty(2 * n, real), np.empty(2 * n, real),
+        np.empty(n, real), np.empty(n, real), room_of(model.feature_map), np.empty(2 * n, real), np.empty(2 * n, real),
         np.empty(experts), np.empty(experts), np.empty(shape), np.empty(shape), np.empty(shape),
         np.empty(m), np.empty(m),
     )  # fmt: skip
@@ -124,4 +124,4 @@ def update(model: Any, block: Any, i: int, unit: float, target: float, importanc
         solve(model.exact, error, importance, work.own, work.gain)
         curvature = importance * model.outcome.curvature
         improve(model.heads, block, i, unit, curvature, slopes, work.features, work.step)
-        descend(model.feature_map, block, i, unit, work.gradient, work.direction)
+        descend(model.feature_map, block, i, unit, work.gradient, work.room)

@@ -11,9 +11,11 @@ import numpy as np
 
 from onkel.borrow import row
 from onkel.dispatch import SUM, compiled, known
+from onkel.kernels import LOG2_E
 from onkel.maps.fourier import turn
 from onkel.randomness import normal_table
 from onkel.rows import Stretched, aligned_zeros, entry, extent, project_row, square_norm
+from onkel.vecmath import exp2
 
 NARROWEST, WIDEST = -8.0, 4.0  # limits of the log-widths g
 TINY, SMALL = 1e-30, 1e-8  # where the sums of squares start, of frequencies and of widths
@@ -34,6 +36,21 @@ class Tuned(NamedTuple):
     column_energy: Any  # (D,): C
     energy: Any  # (1,): S
     lengths: Any  # (2,): sum of |x|^2, and its number of rows
+
+
+class Room(NamedTuple):
+    """For the numbers of a step."""
+
+    direction: Any  # (D,): q over the roots of the sums of its squares
+    steps: Any  # (d,): of the frequencies of each feature
+    slopes: Any  # (d,): of the log-widths
+
+
+@compiled
+def room_of(feature_map: Any) -> Any:
+    """Uninitialised arrays."""
+    d, D = feature_map.frequencies.shape
+    return Room(np.empty(D, feature_map.frequencies.dtype), np.empty(d), np.empty(d))
 
 
 def tuned(steps: tuple[float, float, float], n_features: int, n_frequencies: int, dtype: Any, seed: int) -> Tuned:
@@ -76,34 +93,33 @@ def remember(feature_map: Any, square: float) -> None:
 
 
 @compiled
-def descend(feature_map: Any, block: Any, i: int, unit: float, gradient: Any, direction: Any) -> None:
-    """Step frequencies and widths against the gradient q by the phases; changes feature_map, writes direction."""
+def descend(feature_map: Any, block: Any, i: int, unit: float, gradient: Any, room: Room) -> None:
+    """Step frequencies and widths against the gradient q by the phases; changes feature_map, writes room."""
     u_rows = stretched(feature_map, block, unit)
     steepness, length = square_sum(gradient), square_norm(u_rows, i)
     if steepness == 0.0 or length == 0.0:
         return
     feature_map.energy[0] += length * steepness
-    divide(gradient, length, feature_map.column_energy, direction)
+    divide(gradient, length, feature_map.column_energy, room.direction)
     rate = feature_map.rate * unit * np.sqrt(feature_map.energy[0]) / np.pi
     first, last = extent(u_rows, i)
     for p in range(first, last):
         j, u = entry(u_rows, i, p)
-        u = np.float64(u)
+        feature_map.row_energy[j] += np.float64(u) * np.float64(u) * steepness
+        room.steps[p - first] = rate * np.float64(u) / np.sqrt(feature_map.row_energy[j])
+    for p in range(first, last):
+        j, u = entry(u_rows, i, p)
+        room.slopes[p - first] = 0.0
         if u != 0.0:
-            feature_map.row_energy[j] += u * u * steepness
-            step = rate * u / np.sqrt(feature_map.row_energy[j])
-            slope = np.pi * u * turn_row(row(feature_map.frequencies, j), gradient, direction, step)
-            widen(feature_map, j, slope)
-
-
-@compiled
-def widen(feature_map: Any, j: int, slope: float) -> None:
-    """Adagrad step of one log-width; changes feature_map."""
-    if slope != 0.0:
+            along = turn_row(row(feature_map.frequencies, j), gradient, room.direction, room.steps[p - first])
+            room.slopes[p - first] = np.pi * np.float64(u) * along
+    for p in range(first, last):
+        j, _ = entry(block, i, p)
+        slope = room.slopes[p - first]
         feature_map.width_energy[j] += slope * slope
         g = feature_map.log_widths[j] - feature_map.width_rate * slope / np.sqrt(feature_map.width_energy[j])
         feature_map.log_widths[j] = min(max(g, NARROWEST), WIDEST)
-        feature_map.widths[j] = np.exp(feature_map.log_widths[j])
+        feature_map.widths[j] = exp2(LOG2_E * feature_map.log_widths[j])
 
 
 @compiled(flags=SUM)
