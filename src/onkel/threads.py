@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
+from queue import Empty, PriorityQueue
 from time import thread_time
 from typing import Any, TypeVar
 
@@ -100,34 +101,44 @@ def _next(waiting: deque[T]) -> T | None:
 def in_turns(work: Callable[[int, T, slice], T], parts: Iterable[T], first: int, n: int) -> list[T]:
     """What becomes of each part k when it is ``work(k, part, rows)`` for all rows from `first` to n - 1, some at once.
 
-    A thread takes the part that has waited longest, does its next rows, and lets it wait again: three parts keep two
-    threads busy. How long the first rows take says whether it is worth while to wake other threads.
+    A thread takes the part that is farthest behind, does its next rows, and lets it wait again: three parts keep two
+    threads busy to the end. How long the first rows take says whether it is worth while to wake other threads.
 
     >>> in_turns(lambda k, part, rows: part + [(rows.start, rows.stop)], [[], []], 1, 3)
     [[(1, 3)], [(1, 3)]]
     """
-    waiting, done, rows = deque((k, part, first) for k, part in enumerate(parts)), dict[int, T](), n - first
-    total = rows * len(waiting)
+    waiting, done, rows = PriorityQueue[tuple[int, int, T]](), dict[int, T](), n - first
+    for k, part in enumerate(parts):
+        waiting.put((first, k, part))
+    many = waiting.qsize()
 
     def take_turns(size: int, most: int = -1) -> None:
-        while most and (one := _next(waiting)) is not None:
-            k, part, begin = one
+        while most and (one := _farthest_behind(waiting)) is not None:
+            begin, k, part = one
             last = min(n, begin + size)
             part = work(k, part, slice(begin, last))
             if last < n:
-                waiting.append((k, part, last))
+                waiting.put((last, k, part))
             else:
                 done[k] = part
             most -= 1
 
-    count = min(free(), len(waiting))
+    count = min(free(), many)
     if count > 1:
         clock = thread_time()
         take_turns(TRIAL, most=1)
-        count = count if (thread_time() - clock) * total >= WORTH * min(TRIAL, rows) else 1
+        count = count if (thread_time() - clock) * rows * many >= WORTH * min(TRIAL, rows) else 1
     size = max(-(-rows // CHUNKS), TRIAL) if count > 1 else rows
     each(take_turns, [size] * count)
     return [done[k] for k in sorted(done)]
+
+
+def _farthest_behind(waiting: PriorityQueue[Any]) -> Any:
+    """The part with the fewest rows done; None where no part waits."""
+    try:
+        return waiting.get_nowait()
+    except Empty:
+        return None
 
 
 def trailing(work: Callable[[slice], object], parts: int) -> Callable[[int, int], None]:
