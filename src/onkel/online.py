@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from onkel import onerow
-from onkel import rows as rows_module
 from onkel.dispatch import known
 from onkel.folding import folded
 from onkel.kernels import needs_positive
@@ -21,6 +20,7 @@ from onkel.randomness import derive, reservoir
 from onkel.rows import Block, Dense, is_sparse, join, pack, row_count, typed, unpack
 from onkel.scaling import Standardised, as_it_stands, scaler, standardised
 from onkel.snapshot import writable
+from onkel.threads import over_rows
 from onkel.turns import in_turn
 from onkel.widths import Sample, awaited, has_rule, settle
 
@@ -194,12 +194,18 @@ class Online:
 
     @in_turn
     def score(self, rows: Any) -> Scores:
-        """Scores (n, K); changes nothing."""
-        block, model = self.seen(rows), bare(self.model)
-        scores = np.zeros((row_count(block), self.setting.n_outputs))
+        """Scores (n, K); changes nothing. Many rows are shared out among threads, with all that is done to them."""
+        rows, model = self._shaped(rows), bare(self.model)
+        scores = np.zeros((rows.shape[0], self.setting.n_outputs))
         model = model.model if isinstance(model, Waiting) else model
-        if model is not None:
-            driving.score(model, block, scores)
+
+        def work(part: slice) -> None:
+            whole = part.stop - part.start == len(scores)  # cutting compressed rows copies them
+            block = self.seen(rows if whole else rows[part])
+            if model is not None:
+                driving.score(model, block, scores[part])
+
+        over_rows(work, len(scores))
         return scores
 
     @in_turn
@@ -292,13 +298,16 @@ class Online:
             raise ValueError("Weights must be finite numbers that are not negative.")
         return block, wanted, weights
 
-    def _block(self, rows: Any) -> Block:
+    def _shaped(self, rows: Any) -> Any:
+        """Rows of the right width that can be cut; compressed ones by row."""
         rows = rows if hasattr(rows, "shape") else np.asarray(rows)
-        block = pack(rows, self._raw_dtype)
-        numbers = block[0]
-        width = block.width if isinstance(block, rows_module.Csr) else (numbers.shape[1] if numbers.ndim == 2 else -1)
-        if width != self.setting.n_features:
+        if len(rows.shape) != 2 or rows.shape[1] != self.setting.n_features:
             raise ValueError(f"Rows must be of width {self.setting.n_features}; the shape given is {rows.shape}.")
+        return rows.tocsr() if is_sparse(rows) else rows
+
+    def _block(self, rows: Any) -> Block:
+        block = pack(self._shaped(rows), self._raw_dtype)
+        numbers = block[0]
         if self.setting.missing == "error" and not np.isfinite(numbers).all():
             kind = self._raw_dtype.name
             raise ValueError(f"Rows must be finite numbers within the range of {kind}; one is NaN or too large.")

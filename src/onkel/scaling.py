@@ -19,8 +19,7 @@ import numpy as np
 
 from onkel.borrow import borrowed, row
 from onkel.dispatch import compiled, entry_point, known, verb
-from onkel.rows import Csr, Dense, row_count, some
-from onkel.threads import over_rows
+from onkel.rows import Csr, Dense, row_count
 
 BULK, FARTHEST = 2.0, 20.0  # where the squashing begins, and the largest number that comes out
 WINSOR = 3.0  # deviations to which a number is clipped before it is counted ...
@@ -75,7 +74,7 @@ def standardised(state: Scaler, block: Any, importance: Any, dtype: Any) -> Any:
 def as_it_stands(state: Scaler, block: Any, dtype: Any) -> Any:
     """The rows of a float64 block by the statistics of all rows learned so far; changes nothing."""
     out = _room(block, dtype)
-    over_rows(lambda rows: apply(state, some(block, rows), some(out, rows)), int(row_count(block)))
+    apply(state, block, out)
     return out
 
 

@@ -5,6 +5,7 @@ from time import sleep
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from onkel import kernels, snapshot, threads
 from onkel.evaluate import cross_validated, over_permutations
@@ -166,3 +167,28 @@ def test_what_trails_has_every_row_once_in_order_and_behind_all_parts(parts, cou
     passed = threads.trailing(trail, parts)
     threads.in_turns(work, [None] * parts, 0, n)
     assert trailed == list(range(n))
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_bad_rows_among_many_are_refused_in_the_words_for_one_block(monkeypatch):
+    monkeypatch.setenv("ONKEL_THREADS", "2")
+    X, y = stream("binary")
+    online = started("fogd", "binary", parameters("fogd", "binary"))
+    online.learn(X, y)
+    bad = X.copy()
+    bad[-1, -1] = np.nan
+    with pytest.raises(ValueError, match="one is NaN or too large"):
+        online.score(bad)
+    wide = np.hstack([X, X])
+    with pytest.raises(ValueError, match=f"the shape given is \\({wide.shape[0]}, {wide.shape[1]}\\)"):
+        online.score(wide)
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("layout", [sparse.coo_matrix, sparse.csc_matrix, sparse.csr_array])
+def test_sparse_matrices_that_cannot_be_cut_by_row_are_scored_all_the_same(layout, monkeypatch):
+    monkeypatch.setenv("ONKEL_THREADS", "2")
+    X, y = stream("binary")
+    online = started("fogd", "binary", parameters("fogd", "binary"))
+    online.learn(X, y)
+    assert snapshot.same(online.score(layout(X)), online.score(X))

@@ -25,7 +25,7 @@ from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.points import as_rows, resized, with_room
 from onkel.rows import Block, pack, row_count, some, unpack
 from onkel.support import enlarged
-from onkel.threads import in_turns, over_rows, trailing
+from onkel.threads import in_turns, trailing
 
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
     Linear: (linear.learn, linear.score),
@@ -152,14 +152,13 @@ def score(model: Any, block: Any, scores: Any) -> None:
 
         in_turns(work, model.parts, 0, len(scores))
         if isinstance(model, Experts):
-            over_rows(lambda rows: experts.answer(model.combination, own, rows.start, rows.stop, scores), len(scores))
+            experts.answer(model.combination, own, 0, len(scores), scores)
         else:
             scores[:] = together(model, own)
     elif isinstance(model, Renewed):
         score(model.model, block, scores)
     else:
-        run, known = LOOPS[type(model)][1], answering(model)
-        over_rows(lambda rows: run(known, some(block, rows), scores[rows]), len(scores))
+        LOOPS[type(model)][1](answering(model), block, scores)
 
 
 def answering(model: Any) -> Any:
