@@ -119,14 +119,14 @@ SIZES = {"16 KB": 2**14, "256 KB": 2**18, "8 MB": 2**23, "128 MB": 2**27}  # byt
 
 def main(quick: bool = False) -> None:
     """What one core can do at most, in both precisions."""
-    columns, repeats = [], 5 if quick else 15
+    columns, repeats = [], 20 if quick else 100  # of a millisecond each
     for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
         _, limits = beside_limits({}, dtype, 2048, repeats)
         rates = [1e-9 / limits.fma, 1e-9 / limits.turn, 1e-9 / limits.power, 1e-9 / limits.quotient]
-        loops = {name: (np.ones(size // dtype.itemsize, dtype), max(1, 2**25 // size)) for name, size in SIZES.items()}
+        loops = {name: (np.ones(size // dtype.itemsize, dtype), max(1, 2**27 // size)) for name, size in SIZES.items()}
         out = np.zeros(8, dtype)
         runs = {name: partial(sums, own, out, again) for name, (own, again) in loops.items()}
-        times = interleaved(runs, repeats)
+        times = interleaved(runs, 5 if quick else 15)
         columns.append(rates + [1e-9 * own.nbytes * again / times[name] for name, (own, again) in loops.items()])
     done = ["multiply-adds", "sines with cosines", "powers of two", "quotients"]
     titles = [f"{name}, 1e9 per second" for name in done] + [f"reading {name}, GB per second" for name in SIZES]

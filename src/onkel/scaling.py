@@ -151,7 +151,7 @@ def placed(x: float, mean: float, variance: float, common: float, share: float) 
 def place_dense(x: Any, count: Any, mean: Any, moment: Any, common: Any, hits: Any, out: Any) -> None:
     real, far = out.dtype.type, False
     for j in range(x.shape[0]):
-        one = 1.0 / count[j]
+        one = 1.0 / count[j]  # the share of one row
         v = placed(x[j], mean[j], moment[j] * one, common[j], hits[j] * one)
         varied = count[j] >= 2.0 and np.sqrt(moment[j] * one) > FLAT * abs(mean[j])
         v = v if varied else 0.0
