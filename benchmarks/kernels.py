@@ -99,7 +99,7 @@ def changes_of_supports(quick: bool) -> list[Line]:
 
     run, share = at_work("bsgd_m", X, y, "float32", budget=B, gamma=GAMMA)
     time, limits = beside_limits({"ours": run}, real, D_IN * B, repeats)
-    merging = share() * B * (D_IN * max(limits.fma, limits.read) + 4 * limits.power)
+    merging = share() * B * (D_IN * max(limits.fma, limits.read) + 3 * limits.power)
     lines.append(line(f"bsgd_m, d = {D_IN}, B = {B}, float32", time["ours"] / n, similar(limits) + merging, 0.0))
 
     run, share = at_work("dual_sgd", X, y, "float32", budget=B, n_frequencies=D, gamma=GAMMA)
@@ -111,13 +111,13 @@ def changes_of_supports(quick: bool) -> list[Line]:
 
 
 def standardising(quick: bool) -> list[Line]:
-    """Rows by the statistics of those before: eleven quotients and square roots for each column."""
+    """Rows by the statistics of those before: four quotients and roots to place each column, four to count it in."""
     X, _ = fogd.data(4_000)
     block, counted = pack(X, np.float64), np.ones(len(X))
     state, out = scaling.scaler(D_IN), Dense(np.empty(X.shape, np.float32))
     run = {"ours": lambda: scaling.learn(state, block, counted, out)}
     time, limits = beside_limits(run, np.dtype(np.float64), 2048, 7 if quick else 21)
-    return [line(f"standardising, d = {D_IN}, float64", time["ours"] / len(X), 11 * D_IN * limits.quotient, 0.0)]
+    return [line(f"standardising, d = {D_IN}, float64", time["ours"] / len(X), 8 * D_IN * limits.quotient, 0.0)]
 
 
 def composites(quick: bool) -> list[Line]:

@@ -117,6 +117,7 @@ def mark(known: Any, first: int, rows: int, total: float, spacing: int, window: 
 
 @compiled(flags=SUM, heavy=True)
 def mean(numbers: Any) -> float:
+    """Their mean; the compiler may choose the order of the sum, which depends on their number alone."""
     total, n = 0.0, numbers.shape[0]
     for k in range(n):
         total += numbers[k]
