@@ -18,7 +18,7 @@ from onkel.stored import load_model, save_model
 X, y = np.linspace(-1, 1, 40)[:, None], np.linspace(0, 5, 40)
 online = make_learner("huber_ogd", width=2.0, gamma=1.0).start(1, task="regression", dtype="float64")
 before = online.learn(X[:20], y[:20])
-save_model("model.onkel", online, {})
+save_model("model.onkel", online)
 rest = online.learn(X[20:], y[20:])
 assert np.array_equal(load_model("model.onkel")[0].learn(X[20:], y[20:]), rest)
 assert len(KernelRegressor(huber_ogd(gamma=1.0)).fit(X, y).predict(X)) == 40

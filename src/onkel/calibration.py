@@ -21,6 +21,7 @@ SETTLED = 1e300  # a sum of squared slopes beside which all further ones are not
 LIMIT = 10.0  # of |g|, |a|, |b|: a stream that is never wrong would send them to infinity
 FARTHEST = 700.0  # that an exponent is from 0
 RISE = 1e-3  # least growth of q with p: what is surer stays surer
+AHEAD = 1e-15  # by which an answer is at least more likely than a class before it, relative
 
 
 @known
@@ -64,6 +65,8 @@ def put_right(moves: Any, best: int, out: Any) -> tuple[float, float]:
     free = sigmoid(np.exp(moves[1]) * distance + moves[2])
     overtaken = second / (rest + second) if second > 0.0 else 0.0  # the q at which the second class would be as likely
     q = max(free, overtaken + RISE * (p - overtaken))
+    if best > 0:  # scores may differ by less than probabilities show, and the first of two that are equal is the answer
+        q = max(q, overtaken * (1.0 + AHEAD))
     for k in range(out.shape[0]):
         out[k] = q if k == best else (1.0 - q) * (out[k] / rest if rest > 0.0 else 1.0 / (out.shape[0] - 1))
     return distance, free

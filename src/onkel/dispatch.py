@@ -25,6 +25,7 @@ from numba.core import types
 from numba.extending import overload as numba_overload
 
 from onkel.linking import EntryCompiler, HelperCompiler
+from onkel.old_names import OLD_NAMES
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -119,18 +120,22 @@ def verb(stub: Any = None, *, default: Callable[..., Any] | None = None) -> Any:
 def known(kind: type) -> type:
     """Make a named tuple known by its name, so that a model file can mention it. Verbs do this for their types."""
     if hasattr(kind, "_fields"):
-        _kinds[name_of(kind)] = kind
+        name = name_of(kind)
+        if (other := _kinds.get(name, kind)).__module__ != kind.__module__:
+            raise TypeError(f"{kind.__module__} and {other.__module__} both have a type {name}, a name in model files.")
+        _kinds[name] = kind
     return kind
 
 
 def name_of(kind: type) -> str:
-    """The name by which a model file mentions a type."""
-    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("onkel.")
+    """The name by which a model file mentions a type: of our own ones no path, so that a move breaks no file."""
+    own = kind.__module__.startswith("onkel.")
+    return kind.__qualname__ if own else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def kind_named(name: str) -> type | None:
-    """The known type of that name; nothing is imported for it."""
-    return _kinds.get(name)
+    """The known type of that name, or of the one that older files have for it; nothing is imported for it."""
+    return _kinds.get(OLD_NAMES.get(name, name))
 
 
 def _python_key(first: Any) -> type:

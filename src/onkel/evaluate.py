@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.dispatch import SUM, compiled, entry_point
-from onkel.metrics import WINDOW, errors, metrics_for
+from onkel.metrics import WINDOW, errors, metrics_for, state_of
+from onkel.model.answers import Answers, plain_answers
 from onkel.online import Online
 from onkel.randomness import keys
 from onkel.recipes import Learner
 from onkel.threads import each
 
 Numbers = NDArray[np.float64]
-Pairs = Iterable[tuple[Any, Any]]
+Pairs = Iterable[tuple[Any, ...]]  # rows and targets, and weights of the rows where they have some
 BLOCK = 4096  # rows
 POINTS = 200  # of a learning curve; its spacing doubles when there are more
 
@@ -31,11 +32,15 @@ class Point(NamedTuple):
 
 
 class Tally:
-    """Errors, metrics and the learning curve of a stream, row by row."""
+    """Errors, metrics and the learning curve of a stream, row by row.
 
-    def __init__(self, task: str, n_classes: int, window: int = WINDOW, probable: bool = False) -> None:
-        self.task, self.window = task, window
-        self.metrics = metrics_for(task, n_classes, window, probable)
+    `ties` says which class a score of exactly 0 counts for: the "second", as in the papers, or the "first", which is
+    what a model answers.
+    """
+
+    def __init__(self, answers: Answers, window: int = WINDOW, ties: str = "second") -> None:
+        self.answers, self.window, self.ties = answers, window, ties
+        self.metrics = metrics_for(answers, window, ties)
         self.rows, self.total, self.spacing, self.seconds = 0, 0.0, 100, 0.0
         self.curve: list[Point] = []
         self._recent = np.zeros(0)
@@ -55,7 +60,8 @@ class Tally:
         """Follow rows with the scores they had before they were learned."""
         for metric in self.metrics:
             metric.update(targets, scores)
-        known, first = np.concatenate([self._recent, errors(self.task, targets, scores)]), len(self._recent)
+        found = self.answers.errors(targets, scores, self.ties)
+        known, first = np.concatenate([self._recent, found]), len(self._recent)
         before, self.rows = self.rows, self.rows + len(targets)
         while self.rows // self.spacing > POINTS:
             self.curve = self.curve[1::2]
@@ -69,7 +75,7 @@ class Tally:
         """All it knows, to be restored by another one of the same task."""
         own = {"rows": self.rows, "total": self.total, "spacing": self.spacing, "seconds": self.seconds}
         lists = {"recent": tuple(self._recent.tolist()), "curve": tuple(map(tuple, self.curve))}
-        return {**own, **lists, "metrics": tuple(dict(vars(metric)) for metric in self.metrics)}
+        return {**own, **lists, "metrics": tuple(map(state_of, self.metrics))}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on where another one was."""
@@ -81,16 +87,16 @@ class Tally:
         self.curve = [Point(*point) for point in state["curve"]]
         self._recent = np.array(state["recent"], np.float64)
         for metric, own in zip(self.metrics, state["metrics"], strict=True):
-            if vars(metric).keys() != own.keys() or not all(_alike(vars(metric)[key], own[key]) for key in own):
+            known = state_of(metric)
+            if known.keys() != own.keys() or not all(_alike(known[key], own[key]) for key in own):
                 raise ValueError("These are the errors of another task.")
             vars(metric).update(own)
 
     def report(self) -> dict[str, Any]:
         """Everything as plain numbers, by name."""
-        if self.task == "regression":
-            found: dict[str, Any] = {"rows": self.rows}
-        else:
-            found = {"rows": self.rows, "mistakes": round(self.total), "mistake_rate": self.error}
+        found: dict[str, Any] = {"rows": self.rows}
+        if self.answers.task != "regression":
+            found |= {"mistakes": round(self.total), "mistake_rate": self.error, "ties": f"{self.ties} class"}
         for metric in self.metrics:
             found |= metric.report()
         curve = [*self.curve]
@@ -134,41 +140,48 @@ def _alike(empty: Any, found: Any) -> bool:
 
 def by_rows(online: Online, blocks: Pairs) -> Iterator[tuple[Numbers, Numbers]]:
     """(targets, scores) with each row predicted by a model that has learned all rows before it."""
-    for rows, targets in blocks:
-        yield targets, online.learn(rows, targets)
+    for rows, targets, *weights in blocks:
+        yield targets, online.learn(rows, targets, *weights)
 
 
 def by_blocks(online: Online, blocks: Pairs) -> Iterator[tuple[Numbers, Numbers]]:
     """(targets, scores) with whole blocks predicted by a frozen model, then learned."""
-    for rows, targets in blocks:
+    for rows, targets, *weights in blocks:
         scores = online.score(rows)
-        online.learn(rows, targets)
+        online.learn(rows, targets, *weights)
         yield targets, scores
 
 
 def delayed(
-    online: Online, blocks: Pairs, delay: int, waiting: deque[tuple[Any, Any]]
+    online: Online, blocks: Pairs, delay: int, waiting: deque[tuple[Any, ...]]
 ) -> Iterator[tuple[Numbers, Numbers]]:
     """(targets, scores) where the label of a row arrives `delay` rows later: its model knows the rows before those.
 
     Rows whose labels are awaited are in `waiting`, the oldest first; it may hold some already.
     """
-    for rows, targets in blocks:
+    for whole in blocks:
+        rows, targets = whole[:2]
         scores = np.empty((len(targets), online.setting.n_outputs))
         for i in range(len(targets)):
             if len(waiting) > delay:
-                online.learn(*waiting.popleft())
+                online.learn(*awaited(waiting.popleft(), online.task))
             scores[i] = online.score(rows[i : i + 1])[0]
-            waiting.append((rows[i : i + 1], targets[i : i + 1]))
+            waiting.append(tuple(part[i : i + 1] for part in whole))
         yield targets, scores
     while waiting:
-        online.learn(*waiting.popleft())
+        online.learn(*awaited(waiting.popleft(), online.task))
+
+
+def awaited(row: tuple[Any, ...], task: str) -> tuple[Any, ...]:
+    """A row that waited for its label; if two classes have become several since, its target is the number of one."""
+    rows, targets, *weights = row
+    return rows, np.maximum(targets, 0.0) if task == "multiclass" else targets, *weights
 
 
 def prequential(
     online: Online, blocks: Pairs, n_classes: int = 2, *, mode: str = "rows", delay: int = 0, window: int = WINDOW,
     watch: Callable[[Tally, Numbers, Numbers], None] | None = None, tally: Tally | None = None,
-    waiting: deque[tuple[Any, Any]] | None = None,
+    waiting: deque[tuple[Any, ...]] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Predict and learn a stream of (rows, targets); returns metrics, the learning curve and the time it took.
 
@@ -191,9 +204,10 @@ def prequential(
         raise ValueError(f"mode must be one of {', '.join(orders)}, not {mode!r}.")
     if delay < 0:
         raise ValueError(f"delay must be at least 0, not {delay}.")
-    tally = Tally(online.task, n_classes, window, online.probable) if tally is None else tally
+    tally = Tally(plain_answers(online.task, n_classes, online.probable), window) if tally is None else tally
     start = perf_counter() - tally.seconds
-    for targets, scores in orders[mode](online, blocks):
+    for targets, raw in orders[mode](online, blocks):
+        scores = tally.answers.before(raw)
         tally.update(targets, scores)
         tally.seconds = perf_counter() - start
         if watch is not None:

@@ -60,6 +60,11 @@ def grown(online: Online, n_features: int, n_outputs: int) -> Online:
     return after
 
 
+def grow(online: Online, n_features: int, n_outputs: int) -> None:
+    """The same for all who hold the learner at work; changes it."""
+    online.become(grown(online, n_features, n_outputs))
+
+
 def taken_over(model: Any, online: Online, after: Online) -> Any:
     """A model, without what it wears, in the arrays of a larger one."""
     width = after.inner.n_features

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.calibration import calibrate, calibration
+from onkel.calibration import calibrate
 from onkel.dispatch import entry_point
-from onkel.intervals import COVERAGE, follow, no_errors
-from onkel.targets import decide
+from onkel.intervals import COVERAGE, follow
+from onkel.model.answers import Answers, ClassAnswers, NumberAnswers, plain_answers
 
 Numbers = NDArray[np.float64]
 WINDOW = 1000
@@ -35,38 +35,38 @@ def add_up(total: float, values: Numbers) -> float:
     return float(np.add.accumulate(sums, out=sums)[-1])
 
 
-def labels_of(targets: Numbers, outputs: int) -> NDArray[np.int64]:
-    """Numbers of the classes behind targets."""
-    return (targets > 0.0).astype(np.int64) if outputs == 1 else targets.astype(np.int64)
+def errors(task: str, targets: Numbers, scores: Numbers, ties: str = "second") -> Numbers:
+    """What each row adds to the error: 1 for a mistake, the squared error for a regression.
 
-
-def errors(task: str, targets: Numbers, scores: Numbers) -> Numbers:
-    """What each row adds to the error: 1 for a mistake, the squared error for a regression."""
-    if task == "regression":
-        return squares(scores[:, 0] - targets)
-    return (decide(scores) != labels_of(targets, scores.shape[1])).astype(np.float64)
-
-
-def squares(differences: Numbers) -> Numbers:
-    """Squares, infinite where a target is too large to be squared."""
-    with np.errstate(over="ignore"):
-        return differences**2
+    A score of exactly 0 counts as the second class, as in the papers, unless told otherwise.
+    """
+    return plain_answers(task, scores.shape[1]).errors(targets, scores, ties)
 
 
 class ConfusionMatrix:
     """How often each class (row) was taken for each class (column), and the recall of each."""
 
-    def __init__(self, n_classes: int) -> None:
-        self.counts = np.zeros((n_classes, n_classes), np.int64)
+    def __init__(self, answers: ClassAnswers, ties: str) -> None:
+        self._answers, self._ties = answers, ties
+        self.counts = np.zeros((0, 0), np.int64)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        more = max(2, len(self._answers.classes)) - len(self.counts)
+        self.counts = np.pad(self.counts, (0, more)) if more > 0 else self.counts
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
-        cells = labels_of(targets, scores.shape[1]) * len(self.counts) + decide(scores)
+        self._make_room()
+        own, found = self._answers.numbers_of(targets), self._answers.answered(scores, self._ties)
+        cells = own * len(self.counts) + found
         self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
 
     def report(self) -> dict[str, Any]:
-        seen = self.counts.sum(axis=1)
-        recall = [float(hit / n) if n else None for hit, n in zip(np.diag(self.counts), seen, strict=True)]
-        return {"recall": recall, "confusion": self.counts.tolist()}
+        order = self._answers.order
+        counts = self.counts if order is None else self.counts[np.ix_(order, order)]  # classes as they are listed
+        seen = counts.sum(axis=1)
+        recall = [float(hit / n) if n else None for hit, n in zip(np.diag(counts), seen, strict=True)]
+        return {"recall": recall, "confusion": counts.tolist()}
 
 
 class Probabilities:
@@ -76,16 +76,15 @@ class Probabilities:
     error is the mean distance of claimed and true shares, each bin counting as its rows.
     """
 
-    def __init__(self, probable: bool = False) -> None:
-        self.state, self.total, self.rows = calibration(probable), 0.0, 0
+    def __init__(self, answers: ClassAnswers) -> None:
+        self._answers, self.total, self.rows = answers, 0.0, 0
         self.counts, self.claimed, self.right = (np.zeros(BINS) for _ in range(3))
         nothing = np.zeros(0)
-        calibrate.bind(self.state, nothing, nothing, np.zeros((0, 1)), np.zeros((0, 2)))  # before any clock starts
+        calibrate.bind(answers.calibration, nothing, nothing, np.zeros((0, 1)), np.zeros((0, 2)))  # before clocks start
         sort_out.bind(np.zeros((0, 2)), nothing > 0.0, self.total, self.counts, self.claimed, self.right)
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
-        claims, right = np.empty((len(targets), 2)), decide(scores, tie=0) == labels_of(targets, scores.shape[1])
-        calibrate(self.state, targets, np.ones(len(targets)), np.ascontiguousarray(scores), claims)
+        claims, right = self._answers.follow(targets, None, scores), self._answers.errors(targets, scores) == 0.0
         self.total = sort_out(claims, right, self.total, self.counts, self.claimed, self.right)
         self.rows += len(targets)
 
@@ -115,15 +114,17 @@ def sort_out(claims: Any, right: Any, total: float, counts: Any, claimed: Any, h
 class WindowAUC:
     """Area under the ROC curve over the last rows: how often a positive row scores above a negative one."""
 
-    def __init__(self, window: int = WINDOW) -> None:
-        self.window, self.targets, self.scores = window, np.zeros(0), np.zeros(0)
+    def __init__(self, answers: ClassAnswers, window: int = WINDOW) -> None:
+        self._answers, self.window, self.targets, self.scores = answers, window, np.zeros(0), np.zeros(0)
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
+        if self._answers.task != "binary":  # of two classes that have become several
+            return
         self.targets = np.concatenate([self.targets, targets])[-self.window :]
         self.scores = np.concatenate([self.scores, scores[:, 0]])[-self.window :]
 
     def report(self) -> dict[str, Any]:
-        return {"auc_window": auc(self.targets > 0.0, self.scores)}
+        return {"auc_window": auc(self.targets > 0.0, self.scores)} if self._answers.task == "binary" else {}
 
 
 def auc(positive: NDArray[np.bool_], scores: Numbers) -> float | None:
@@ -148,7 +149,8 @@ class RegressionErrors:
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
         difference = scores[:, 0] - targets
-        self.squares = add_up(self.squares, squares(difference))
+        with np.errstate(over="ignore"):  # infinite where a target is too large to be squared
+            self.squares = add_up(self.squares, difference**2)
         self.sizes = add_up(self.sizes, np.abs(difference))
         self.rows += len(targets)
 
@@ -160,13 +162,14 @@ class RegressionErrors:
 class Intervals:
     """How many rows lie in the interval around their prediction, and how wide these are."""
 
-    def __init__(self) -> None:
-        self.state, self.rows, self.inside, self.width = no_errors(), 0, 0, 0.0
-        follow.bind(self.state, np.zeros(0), np.zeros((0, 1)), COVERAGE, np.zeros((0, 2)))  # before any clock starts
+    def __init__(self, answers: NumberAnswers) -> None:
+        self._answers, self.rows, self.inside, self.width = answers, 0, 0, 0.0
+        follow.bind(
+            answers.recent, np.zeros(0), np.zeros((0, 1)), COVERAGE, np.zeros((0, 2))
+        )  # before any clock starts
 
     def update(self, targets: Numbers, scores: Numbers) -> None:
-        bounds = np.empty((len(targets), 2))
-        follow(self.state, targets, np.ascontiguousarray(scores), COVERAGE, bounds)
+        bounds = self._answers.follow(targets, None, scores)
         finite = np.isfinite(bounds).all(axis=1)  # the first rows have no interval
         low, high = bounds[finite].T
         self.rows += int(finite.sum())
@@ -178,9 +181,14 @@ class Intervals:
         return {"coverage": self.inside / n, "interval_width": self.width / n} if self.rows else {}
 
 
-def metrics_for(task: str, n_classes: int, window: int = WINDOW, probable: bool = False) -> list[Metric]:
-    """All metrics that make sense for a task; `probable` says that scores are logarithms of probabilities."""
-    if task == "regression":
-        return [RegressionErrors(), Intervals()]
-    both: list[Metric] = [Probabilities(probable), ConfusionMatrix(n_classes)]
-    return [*both, WindowAUC(window)] if n_classes == 2 else both
+def metrics_for(answers: Answers, window: int = WINDOW, ties: str = "second") -> list[Metric]:
+    """All metrics that make sense for answers, which learn from them how sure they are."""
+    if isinstance(answers, NumberAnswers):
+        return [RegressionErrors(), Intervals(answers)]
+    both: list[Metric] = [Probabilities(answers), ConfusionMatrix(answers, ties)]
+    return [*both, WindowAUC(answers, window)] if answers.task == "binary" else both
+
+
+def state_of(metric: Metric) -> dict[str, Any]:
+    """All that a metric has added up."""
+    return {name: value for name, value in vars(metric).items() if not name.startswith("_")}

@@ -146,6 +146,14 @@ class Online:
             self._model = model
             self._unbind(*BOUND)
 
+    def become(self, other: "Online") -> None:
+        """Go on as another learner does, under the lock that threads wait for."""
+        if other is self:
+            return
+        for name in self.__dict__.keys() - other.__dict__.keys():
+            del self.__dict__[name]  # what was bound to the old model
+        self.__dict__.update(other.__dict__)
+
     def _fresh(self) -> Any:
         kernel, build, standardise, *_ = self.learner.plan(self.task)
         if has_rule(kernel):

@@ -1,41 +1,58 @@
-"""How estimators take rows in: by scikit-learn's rules, or with columns that come new and numbers that are missing."""
+"""How estimators take rows in: by scikit-learn's rules and by name, with new columns and missing numbers if wanted."""
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _get_feature_names, check_array, check_is_fitted, validate_data
 
-from onkel.growing import grown
+from onkel.growing import grow
 from onkel.kernels import needs_positive
-from onkel.naming import Columns
+from onkel.model.columns import Columns
 from onkel.online import Online
-from onkel.recipes import Learner, auto
-from onkel.recipes.common import one_of
+from onkel.recipes import RECIPES, Learner, auto, make_learner
+from onkel.recipes.common import one_of, positive
 from onkel.sklearn_maps import NUMBERS, seed_of
 from onkel.snapshot import writable
 
+BLOCK = 4096  # rows that `fit` copies at a time
+FEW, PASSES = 500, 3  # rows up to which `fit` makes so many passes unless told otherwise; with more it makes one
+
 
 class RowTaker(BaseEstimator):
-    """An estimator with a learner at work, and the columns of its rows where they need more than scikit-learn's rules.
-
-    `_columns` is None where rows are arrays of one width without names and without gaps; `_kind` is a task.
-    """
+    """An estimator with a learner at work and its columns; `_kind` is a task."""
 
     learner: Any
     dtype: str
     random_state: Any
     features: Any
     missing: str
+    shuffle: bool
+    epochs: Any
     online_: Online
     n_features_in_: int
     feature_names_in_: Any
-    _columns: Columns | None = None
+    _columns: Columns = Columns()  # of no estimator: each makes its own when it begins
     _kind: str
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(writable(state))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; those of the learner as ``learner__name``, also where it is the default or a name."""
+        params: dict[str, Any] = super().get_params(deep)
+        if deep and (self.learner is None or (isinstance(self.learner, str) and self.learner in RECIPES)):
+            params |= {f"learner__{key}": value for key, value in self._planned().get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; with one of the learner, the default or a name becomes a learner of its own."""
+        learner = params.get("learner", self.learner)
+        if any(key.startswith("learner__") for key in params) and (learner is None or isinstance(learner, str)):
+            params = {**params, "learner": planned(learner)}
+        super().set_params(**params)
+        return self
 
     def _begin(self, task: str, n_outputs: int) -> None:
         learner = self._planned()
@@ -46,10 +63,7 @@ class RowTaker(BaseEstimator):
         self.online_.turn = self.online_.turn if before is None else before.turn
 
     def _planned(self) -> Learner:
-        learner = auto() if self.learner is None else self.learner
-        if not isinstance(learner, Learner):
-            raise TypeError(f"learner must be made by a recipe, such as onkel.auto(), not {type(learner).__name__}.")
-        return learner
+        return planned(self.learner)
 
     def _check_fitted(self) -> None:
         if "online_" not in self.__dict__:  # all of what scikit-learn would ask is a sixth of predicting a row
@@ -65,19 +79,35 @@ class RowTaker(BaseEstimator):
         """Whether new columns may come."""
         return self.features is not None and one_of("features", self.features, ("grow",)) == "grow"
 
+    def _passes(self, n: int) -> Iterator[Iterator[Any]]:
+        """The passes of `fit` over n rows, each as the positions of its rows in blocks."""
+        if isinstance(self.epochs, str):
+            one_of("epochs", self.epochs, ("auto",))
+            passes = PASSES if n <= FEW else 1
+        else:
+            passes = int(positive("epochs", self.epochs, integer=True))
+        random = np.random.default_rng([self.online_.setting.seed, 1])
+        for _ in range(passes):
+            order = random.permutation(n) if self.shuffle else None
+            starts = range(0, n, BLOCK)
+            yield (slice(a, a + BLOCK) if order is None else order[a : a + BLOCK] for a in starts)
+
     def _rows(self, X: Any, reset: bool = False, learns: bool = False) -> Any:
         """Checked rows in the columns of the model; with `reset`, they are the first."""
-        if not reset and self._columns is None and _is_plain(self, X):
+        if reset:
+            X = validate_data(self, X, reset=True, accept_sparse="csr", dtype=NUMBERS, ensure_all_finite=self._finite)
+            return self._first(X)
+        if self._columns.plain and _is_plain(self, X):
             return X
-        if reset or not self._open:
-            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=NUMBERS, ensure_all_finite=self._finite)
-            return self._first(X) if reset else X
         names = _get_feature_names(X)
+        if not self._open and (names is None or self._columns.places is None):
+            return validate_data(
+                self, X, reset=False, accept_sparse="csr", dtype=NUMBERS, ensure_all_finite=self._finite
+            )
         X = check_array(
             X, accept_sparse="csr", dtype=NUMBERS, ensure_all_finite=self._finite, estimator=self, input_name="X"
         )
-        assert self._columns is not None
-        if learns:
+        if learns and self._open:
             self._widen(names, X.shape[1])
         return self._columns.laid_out(X, names)
 
@@ -90,7 +120,7 @@ class RowTaker(BaseEstimator):
         self.__dict__.pop("online_", None)  # what was learned before is not to grow with them
         self._name(None if names is None else (), X.shape[1])
         self._widen(names, X.shape[1])
-        return cast(Columns, self._columns).laid_out(X, names)
+        return self._columns.laid_out(X, names)
 
     @property
     def _finite(self) -> Any:
@@ -99,13 +129,11 @@ class RowTaker(BaseEstimator):
     def _name(self, names: Any, width: int) -> None:
         """Begin with these columns."""
         own_means = self.missing == "mean" and not self._planned().plan(self._kind).standardise
-        columns = Columns(self._open, self.missing, names, width, own_means)
-        self._columns = None if names is None and not self._open and self.missing == "error" else columns
+        self._columns = Columns(self._open, self.missing, names, width, own_means)
 
     def _widen(self, names: Any, width: int) -> None:
         """Take in columns that come new."""
         columns = self._columns
-        assert columns is not None
         if (names is None) != (columns.places is None):
             return  # `laid_out` says what is wrong
         begun = hasattr(self, "online_")
@@ -113,22 +141,23 @@ class RowTaker(BaseEstimator):
             return
         self.n_features_in_ = columns.width
         if columns.places is not None:
-            self.feature_names_in_ = _objects(columns.places)
+            self.feature_names_in_ = named(columns.places)
         if begun and self.online_.setting.n_features < columns.width:
-            self.online_ = grown(self.online_, columns.width, self.online_.setting.n_outputs)
+            grow(self.online_, columns.width, self.online_.setting.n_outputs)
 
     def _row(self, x: Any, learns: bool) -> Any:
-        """The numbers of one row, which may be a dict, in the order of the columns."""
+        """The numbers of one row, which may be a dict, in the order of the columns, and nothing missing."""
         columns = self._columns
-        if columns is None:
-            if isinstance(x, Mapping):
-                raise ValueError("A row as a dict needs names of columns: learn rows with names first.")
-            return x
         if type(x) is dict and (found := columns.picked(x)) is not None:
-            return found
+            return self._filled_row(found, learns)
+        if isinstance(x, Mapping) and columns.places is None:
+            raise ValueError("A row as a dict needs names of columns: learn rows with names first.")
         if learns and columns.grows:
             self._widen(x if isinstance(x, Mapping) else None, len(x))
-        return columns.row(x)
+        return self._filled_row(columns.row(x), learns)
+
+    def _filled_row(self, x: Any, learns: bool) -> Any:
+        return x if self.missing == "error" else self._columns.filled_row(x, learns)
 
     def _begin_with(self, x: Any) -> None:
         """Begin with the columns of one row."""
@@ -136,37 +165,24 @@ class RowTaker(BaseEstimator):
         self._name(() if named else None, 0 if named else len(x))
         self._widen(x if named else None, len(x))
 
-    def _filled(self, X: Any, learns: bool) -> Any:
-        return X if self._columns is None else self._columns.filled(X, learns)
-
-    def _filled_row(self, x: Any, learns: bool) -> Any:
-        return x if self._columns is None or self.missing == "error" else self._columns.filled_row(x, learns)
-
     def _seen(self, X: Any) -> Any:
         """Rows to be answered, nothing of which is remembered."""
         self._check_fitted()
-        return self._filled(self._rows(X), learns=False)
-
-    def _row_content(self) -> dict[str, Any]:
-        """What a file needs to know of the columns."""
-        means = None if self._columns is None else self._columns.means
-        kept = None if means is None else (means.sums, means.counts)
-        return {"features": self.features, "missing": self.missing, "means": kept}
-
-    def _restore_rows(self, content: dict[str, Any], names: Any) -> bool:
-        """Take over what a file says of the columns; False where it does not fit."""
-        self.features, self.missing = content.get("features"), content.get("missing", "error")
-        kept = content.get("means")
-        self._name(names, self.n_features_in_)
-        means = None if self._columns is None else self._columns.means
-        if means is None or kept is None:
-            return means is None and kept is None
-        fits = all(part.dtype == np.float64 and part.shape == means.sums.shape for part in kept)
-        means.sums, means.counts = kept
-        return fits
+        return self._columns.filled(self._rows(X), learns=False)
 
 
-def _objects(names: Any) -> Any:
+def planned(learner: Any) -> Learner:
+    """A learner from what an estimator was given: what a recipe returns, the name of a recipe, or None for `auto`."""
+    if isinstance(learner, str):
+        return make_learner(learner)
+    learner = auto() if learner is None else learner
+    if not isinstance(learner, Learner):
+        raise TypeError(f"learner must be made by a recipe, such as onkel.auto(), not {type(learner).__name__}.")
+    return learner
+
+
+def named(names: Any) -> Any:
+    """Names as scikit-learn keeps them."""
     found = np.empty(len(names), object)
     found[:] = list(names)
     return found

@@ -27,7 +27,7 @@ from onkel.archive import MOST_MEMBERS, Member, members, unpacked
 from onkel.dispatch import kind_named, name_of
 
 FORMAT = "onkel-model"
-VERSION = 3
+VERSION = 4
 LARGEST = 4 * 2**30  # bytes of a model that `read` accepts
 LARGEST_HEADER = 1 << 25  # bytes of JSON, which takes up to twenty times as much when it is read
 LONGEST_NPY_HEADER = 1000
@@ -51,13 +51,19 @@ class SnapshotError(ValueError):
     """A model file that cannot be used, in one sentence."""
 
 
-def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Write a dictionary of trees; the file appears whole or not at all."""
+def write(path: str | os.PathLike[str] | IO[bytes], content: dict[str, Any]) -> None:
+    """Write a dictionary of trees; a file appears whole or not at all. What is open is written to."""
+    header, arrays = flat(content)
+    if not isinstance(path, str | os.PathLike):
+        whole = io.BytesIO()  # a pipe cannot be gone back in
+        _pack(whole, header, arrays)
+        path.write(whole.getvalue())
+        return
     target = Path(os.path.realpath(path))  # a link stays a link
-    arrays: list[np.ndarray[Any, Any]] = []
-    header = json.dumps({"format": FORMAT, "version": VERSION, "content": flatten(content, arrays)}, indent=1)
-    if len(header) > LARGEST_HEADER or len(arrays) >= MOST_MEMBERS:
-        raise SnapshotError("The model has too many parts to be saved.")
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device is written to, not replaced
+        with open(path, "wb") as special:
+            write(special, content)
+        return
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target.parent))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
@@ -70,6 +76,15 @@ def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def flat(content: dict[str, Any]) -> tuple[str, list[np.ndarray[Any, Any]]]:
+    """The header, and the arrays that it counts."""
+    arrays: list[np.ndarray[Any, Any]] = []
+    header = json.dumps({"format": FORMAT, "version": VERSION, "content": flatten(content, arrays)}, indent=1)
+    if len(header) > LARGEST_HEADER or len(arrays) >= MOST_MEMBERS:
+        raise SnapshotError("The model has too many parts to be saved.")
+    return header, arrays
 
 
 def _pack(file: Any, header: str, arrays: list[np.ndarray[Any, Any]]) -> None:

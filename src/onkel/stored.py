@@ -1,20 +1,20 @@
-"""Learners at work, in files: the snapshot of a model together with the recipe it came from.
+"""Learners at work, in files: the snapshot of a model, the recipe it came from, and what scores and columns mean.
 
 A file is held against a fresh model of its recipe. A small file can name a recipe whose fresh model is enormous, so
 that one is first made small and then grown, one parameter after the other, as long as it is no larger than what the
 file holds.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from onkel import snapshot
-from onkel.calibration import SETTLED, Calibration, calibration
 from onkel.checks import fresh_model, problem_with
-from onkel.intervals import no_errors
-from onkel.learners.particles import Particles
+from onkel.model.answers import Answers, answers_from, plain_answers
+from onkel.model.columns import Columns, columns_from
+from onkel.older_files import UPGRADES
 from onkel.online import Online, Setting
 from onkel.points import WIDE
 from onkel.recipes import RECIPES, Learner, make_learner
@@ -28,15 +28,34 @@ DEEPEST = 8  # learners inside of learners
 MOST_COLUMNS = 1 << 31  # compressed rows number them by 32 bits
 
 
-def save_model(path: Any, online: Online, extra: dict[str, Any]) -> None:
-    """Write a learner at work and whatever else belongs to it."""
+snapshot.UPGRADES |= UPGRADES
+
+
+class Stored(NamedTuple):
+    """What a file holds: a learner at work, what its scores and its columns mean, and what else was saved with it."""
+
+    online: Online
+    answers: Answers
+    columns: Columns
+    extra: dict[str, Any]
+
+
+def save_model(
+    path: Any, online: Online, answers: Answers | None = None, columns: Columns | None = None,
+    extra: dict[str, Any] | None = None,
+) -> None:  # fmt: skip
+    """Write a learner at work; without answers, its classes are numbers, and without columns, they have no names."""
     learner, setting = cast(Learner, online.learner), online.setting
+    answers = plain_answers(online.task, setting.n_outputs, online.probable) if answers is None else answers
+    columns = Columns(width=setting.n_features) if columns is None else columns
     content = {
         **_described(learner),
         "task": online.task,
         "setting": setting._replace(dtype=np.dtype(setting.dtype).name)._asdict(),
         "model": online.model,
-        "extra": extra,
+        "answers": answers.content(),
+        "columns": columns.content(),
+        "extra": {} if extra is None else extra,
     }
     snapshot.write(path, content)
 
@@ -56,8 +75,8 @@ def _made(content: dict[str, Any], depth: int = 0) -> Learner:
     return make_learner(content["learner"], **params)
 
 
-def load_model(path: Any) -> tuple[Online, dict[str, Any]]:
-    """A learner at work, and what was saved with it."""
+def load_model(path: Any) -> Stored:
+    """A learner at work, and all that was saved with it."""
     content = snapshot.read(path)
     try:
         return restored(content)
@@ -67,58 +86,7 @@ def load_model(path: Any) -> tuple[Online, dict[str, Any]]:
         raise SnapshotError(f"{path}: its header is damaged.") from None
 
 
-def _with_sureness(content: dict[str, Any]) -> dict[str, Any]:
-    """Version 2: probabilities have two more numbers, and regressions the errors that intervals are made from."""
-    extra = content.get("extra")
-    if not isinstance(extra, dict):
-        return content
-    known = extra.get("calibration")
-    if isinstance(known, Calibration) and np.shape(known.moves) == np.shape(known.energy) == (1,):
-        slope, energy = float(known.moves[0]), float(known.energy[0])
-        wider = calibration(probable=energy >= SETTLED)
-        wider.moves[0], wider.energy[0] = slope, energy
-        extra = {**extra, "calibration": wider}
-    errors = {"errors": no_errors()} if content.get("task") == "regression" else {}
-    return {**content, "extra": extra | errors}
-
-
-def _with_means(content: dict[str, Any]) -> dict[str, Any]:
-    """Version 3: particles answer by a mean of their weights, before by the last ones; steps were of other lengths."""
-    rates = list[float]()
-
-    def newer(tree: Any) -> Any:
-        if isinstance(tree, Particles):
-            rates.append(tree.rate)
-            return tree._replace(steady=np.array(tree.weights))
-        of_particles = isinstance(tree, dict) and "n_particles" in tree
-        return {**tree, "eta": rates[0], "tail": 0.0} if of_particles else tree
-
-    model = _mapped(content["model"], newer)
-    return {**_mapped({**content, "model": None}, newer), "model": model}
-
-
-def _mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """What `change` makes of a tree, of all whose parts it was asked before."""
-    if isinstance(tree, dict):
-        return change({key: _mapped(part, change) for key, part in tree.items()})
-    if hasattr(tree, "_fields"):
-        return change(type(tree)(*(_mapped(part, change) for part in tree)))
-    return tuple(_mapped(part, change) for part in tree) if isinstance(tree, tuple) else tree
-
-
-snapshot.UPGRADES[1] = _with_sureness
-snapshot.UPGRADES[2] = _with_means
-
-
-def load_closed(path: Any) -> tuple[Online, dict[str, Any]]:
-    """The same, for a program whose rows have one width and whose classes are all known."""
-    online, extra = load_model(path)
-    if extra.get("open"):
-        raise SnapshotError(f"{path}: it takes columns or classes in its own way: use it in Python.")
-    return online, extra
-
-
-def restored(content: dict[str, Any]) -> tuple[Online, dict[str, Any]]:
+def restored(content: dict[str, Any]) -> Stored:
     """The same from the content of a file; raises `SnapshotError`, or one of `DAMAGE`."""
     learner, task, setting, model = _made(content), content["task"], _setting(content["setting"]), content["model"]
     if task not in TASKS or not isinstance(content["extra"], dict) or (setting.n_outputs > 1) != (task == "multiclass"):
@@ -132,7 +100,12 @@ def restored(content: dict[str, Any]) -> tuple[Online, dict[str, Any]]:
     problem = problem_with(model, Online(quick, task, setting, model))
     if problem:
         raise SnapshotError(f"its parts do not fit together: {problem}.")
-    return Online(learner, task, setting, model), content["extra"]
+    online = Online(learner, task, setting, model)
+    answers = answers_from(content["answers"], online)
+    columns = columns_from(content["columns"], setting.n_features)
+    if (columns.means is not None) != (columns.missing == "mean" and setting.missing == "error"):
+        raise SnapshotError("its header is damaged.")
+    return Stored(online, answers, columns, content["extra"])
 
 
 def _setting(given: dict[str, Any]) -> Setting:

@@ -1,14 +1,15 @@
 """Weights of classes: those that were given, or such that rare classes count as much as frequent ones, row by row."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.recipes.common import is_number
+from onkel.recipes.common import is_number, one_of
 
 HEAVIEST = 100.0
 Numbers = NDArray[np.float64]
+ClassWeight = str | dict[Any, float] | None
 
 
 def balanced(counts: Numbers, classes: Any) -> tuple[Numbers, Numbers]:
@@ -29,8 +30,16 @@ def balanced(counts: Numbers, classes: Any) -> tuple[Numbers, Numbers]:
     return np.minimum(np.minimum(weights, own + 1.0), HEAVIEST), seen[-1] if len(seen) else counts
 
 
-def given(weights: Any, labels: list[Any]) -> Numbers:
-    """The weights of classes from a dict by label; 1 for those that are not in it."""
-    if not (isinstance(weights, dict) and all(is_number(weight) and weight >= 0.0 for weight in weights.values())):
+def checked_weight(weights: Any) -> ClassWeight:
+    """What is asked for, if it is something that classes can be weighed by."""
+    if isinstance(weights, str):
+        return one_of("class_weight", weights, ("balanced",))
+    right = isinstance(weights, dict) and all(is_number(weight) and weight >= 0.0 for weight in weights.values())
+    if weights is not None and not right:
         raise ValueError(f"class_weight must be None, 'balanced' or a dict of weights >= 0 by label, not {weights!r}.")
+    return cast(ClassWeight, weights)
+
+
+def given(weights: dict[Any, float], labels: list[Any]) -> Numbers:
+    """The weights of classes from a dict by label; 1 for those that are not in it."""
     return np.array([float(weights.get(label, 1.0)) for label in labels])

@@ -67,8 +67,8 @@ def continued(online, X, y, layout, stop, path):
     """Scores of a stream whose learner is saved after `stop` rows and goes on from its file."""
     rows = laid_out(X, layout, online.setting.dtype)
     before = online.learn(rows[:stop], y[:stop])
-    save_model(path, online, {"stop": stop})
-    restored, extra = load_model(path)
+    save_model(path, online, extra={"stop": stop})
+    restored, _, _, extra = load_model(path)
     assert extra == {"stop": stop}
     assert snapshot.same(restored.model, online.model)
     return np.concatenate([before, restored.learn(rows[stop:], y[stop:])]), restored

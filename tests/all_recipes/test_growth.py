@@ -72,8 +72,8 @@ def test_a_model_that_grew_goes_on_from_its_file_bit_by_bit(name, task, tmp_path
     if task == "multiclass":
         targets[::5] = 3.0
     _, more = halfway(name, task)
-    save_model(tmp_path / "model", more, {})
-    loaded, _ = load_model(tmp_path / "model")
+    save_model(tmp_path / "model", more)
+    loaded = load_model(tmp_path / "model").online
     assert snapshot.same(loaded.model, more.model)
     assert snapshot.same(loaded.learn(rows, targets), more.learn(rows, targets))
     assert snapshot.same(loaded.model, more.model)
@@ -145,7 +145,7 @@ def test_the_exact_readout_takes_new_columns_and_begins_anew_where_rows_are_too_
     for width in (6, 9, 30):
         online = grown(online, width, 1)
         assert (online.model.model.exact.columns == 0) == (width == 30)
-        save_model(tmp_path / "model", online, {})
+        save_model(tmp_path / "model", online)
         assert snapshot.same(load_model(tmp_path / "model")[0].score(wide(X, width)), online.score(wide(X, width)))
         if width < 30:
             close(online.score(wide(X, width)), known, 1e-5)

@@ -113,8 +113,8 @@ def test_renewal_depends_neither_on_the_cut_nor_on_saving(partition, layout, tmp
     in_parts, scores = learner.start(rows.shape[1]), []
     for i in range(0, 150, 7):
         scores.append(in_parts.learn(rows[i : i + 7], y[i : i + 7]))
-        save_model(tmp_path / "model", in_parts, {})
-        in_parts, _ = load_model(tmp_path / "model")
+        save_model(tmp_path / "model", in_parts)
+        in_parts = load_model(tmp_path / "model").online
     assert snapshot.same(np.concatenate(scores), expected)
     assert snapshot.same(in_parts.model, at_once.model)
     assert at_once.rows_learned == 150

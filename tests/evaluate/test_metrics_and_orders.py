@@ -12,6 +12,7 @@ from onkel import evaluate, perceptron
 from onkel.calibration import RATE
 from onkel.evaluate import POINTS, Spread, Tally, over_permutations, prequential, spread
 from onkel.metrics import ConfusionMatrix, auc
+from onkel.model.answers import plain_answers
 from onkel.snapshot import same
 from tests.evaluate.common import LEARNERS, N_FEATURES, N_ROWS, TASKS, started, stream
 
@@ -34,7 +35,7 @@ def made_up(task, n=700, seed=0):
 
 
 def tallied(task, targets, scores, cut=None, window=1000):
-    tally = Tally(task, TASKS[task], window)
+    tally = Tally(plain_answers(task, TASKS[task]), window)
     for start in range(0, len(targets), cut or len(targets)):
         here = slice(start, start + (cut or len(targets)))
         tally.update(targets[here], scores[here])
@@ -99,7 +100,7 @@ def test_auc_counts_ties_half_and_needs_both_classes(positive, scores, expected)
 
 
 def test_a_class_that_never_came_has_no_recall():
-    matrix = ConfusionMatrix(3)
+    matrix = ConfusionMatrix(plain_answers("multiclass", 3), "second")
     matrix.update(np.array([0.0, 2.0]), np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
     assert matrix.report() == {"recall": [1.0, None, 0.0], "confusion": [[1, 0, 0], [0, 0, 0], [0, 1, 0]]}
 
@@ -141,7 +142,7 @@ def test_log_loss_is_finite_however_wrong_the_scores_are(task):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_report_before_the_first_row_has_no_numbers_that_are_none(task):
-    report = Tally(task, TASKS[task]).report()
+    report = Tally(plain_answers(task, TASKS[task])).report()
     assert report["rows"] == 0
     assert report["curve"] == []
     assert all(np.isfinite(value) for value in report.values() if isinstance(value, int | float))
@@ -160,7 +161,7 @@ def test_a_curve_has_few_points_at_even_distances_with_the_right_errors(n, cut):
     random = np.random.default_rng(0)
     targets = np.zeros(n)
     scores = random.standard_normal((n, 1))
-    tally = Tally("regression", 0, window=150)
+    tally = Tally(plain_answers("regression"), window=150)
     for start in range(0, n, cut):
         tally.update(targets[start : start + cut], scores[start : start + cut])
     curve = tally.report()["curve"]
@@ -184,8 +185,9 @@ def test_reporting_changes_nothing():
 
 def test_a_restored_tally_goes_on_as_if_there_had_been_no_stop():
     targets, scores = made_up("binary")
-    other = Tally("binary", 2)
-    other.restore(tallied("binary", targets[:350], scores[:350]).state())
+    stopped = tallied("binary", targets[:350], scores[:350])
+    other = Tally(copy.deepcopy(stopped.answers))  # which a file keeps, too
+    other.restore(stopped.state())
     other.update(targets[350:], scores[350:])
     assert other.report() == tallied("binary", targets, scores).report()
 
@@ -195,7 +197,7 @@ def test_numbers_that_would_lead_compiled_code_astray_are_refused(damage):
     targets, scores = made_up("binary")
     state = tallied("binary", targets, scores).state()
     with pytest.raises(ValueError, match="such numbers"):
-        Tally("binary", 2).restore(state | damage)
+        Tally(plain_answers("binary")).restore(state | damage)
 
 
 def pieces(rows, targets, cut):

@@ -4,7 +4,6 @@ import io
 import os
 import tempfile
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -72,7 +71,7 @@ def model_files():
         online.learn(X[:40], y[:40])
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model")
-            stored.save_model(path, online, {"estimator": "KernelClassifier", "classes": np.array(["a", "b"])})
+            stored.save_model(path, online)
             with open(path, "rb") as file:
                 found.append(file.read())
     return found

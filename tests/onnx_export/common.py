@@ -33,7 +33,7 @@ def assert_same_answers(model, data, rows, compared=None):
     """onnxruntime says what an estimator says; `compared` are the rows as the estimator gets them."""
     compared, found = rows if compared is None else compared, answers(data, rows)
     if hasattr(model, "classes_"):
-        expected = model.online_.score(compared)
+        expected = model.answers_.ordered(model.online_.score(model._seen(compared)))
         close(found["scores"], expected, 1e-5)
         close(found["probabilities"], model.predict_proba(compared), 1e-5)
         assert found["label"].tolist() == model.predict(compared).tolist()

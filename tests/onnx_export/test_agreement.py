@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import onnx
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -21,7 +22,7 @@ MAPS = [(name, task, given) for name, task, given in VARIATIONS if name in ("fog
 
 def assert_same_scores(online, X):
     rows = rows_like(X, online._positive)
-    found, expected = answers(to_onnx(online, {}), rows), online.score(rows)
+    found, expected = answers(to_onnx(online), rows), online.score(rows)
     if online.task == "regression":
         close(found["prediction"], expected[:, 0], 1e-5)
         return
@@ -40,7 +41,7 @@ def test_every_recipe_is_exported_or_refused_in_a_sentence(name, task):
         with pytest.raises(
             ValueError, match=r"^A model of the type Indexed has no form in ONNX and is not exported\.$"
         ):
-            to_onnx(online, {})
+            to_onnx(online)
     else:
         assert_same_scores(online, X)
 
@@ -52,7 +53,7 @@ def test_every_map_and_kernel_gives_the_same_scores_in_double_precision(name, ta
     X = np.abs(X) if online._positive else X
     online.learn(X, y)
     rows = rows_like(X, online._positive)
-    found = answers(to_onnx(online, {}), rows)
+    found = answers(to_onnx(online), rows)
     close(found["prediction"][:, None] if task == "regression" else found["scores"], online.score(rows), 1e-9)
 
 
@@ -123,12 +124,22 @@ def test_a_missing_number_is_taken_for_the_mean():
     rows[::3, 1], rows[5, 2] = np.nan, np.inf
     online = auto(n_frequencies=6).start(N_FEATURES, missing="mean")
     online.learn(rows, y)
-    close(answers(to_onnx(online, {}), rows)["scores"], online.score(rows), 1e-5)
-    online = fogd(n_frequencies=37, sigma=1.5).start(N_FEATURES)
-    online.learn(X, y)
-    means = (tuple(np.arange(1.0, 4.0)), (2.0, 2.0, 2.0))  # of the first three columns: 0.5, 1, 1.5
-    filled = np.where(np.isnan(rows), 1.0, X)
-    close(answers(to_onnx(online, {"means": means}), rows)["scores"][6:], online.score(filled)[6:], 1e-5)
+    close(answers(to_onnx(online), rows)["scores"], online.score(rows), 1e-5)
+    for missing in ("mean", "zero"):
+        model = KernelClassifier(fogd(n_frequencies=37, sigma=1.5), missing=missing)
+        model.fit(np.where(np.isinf(rows), np.nan, rows), y)
+        assert_same_answers(model, model.to_onnx(), np.where(np.isinf(rows), np.nan, rows))
+
+
+@pytest.mark.parametrize("learner", [fogd(n_frequencies=37, sigma=1.5), auto(n_frequencies=6)], ids=repr)
+@pytest.mark.parametrize("classes", [["b", "a"], ["c", "a", "b"], ["only"]])
+def test_models_of_open_worlds_are_exported_as_they_stand(learner, classes):
+    X, _ = stream("binary")
+    labels = np.resize(classes, len(X))
+    model = KernelClassifier(learner, classes="grow", features="grow", missing="mean", class_weight="balanced")
+    model.partial_fit(X[:, :3], labels).partial_fit(X, labels)
+    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    assert_same_answers(model, model.to_onnx(), rows)
 
 
 @pytest.mark.parametrize("learner", [fogd(n_frequencies=37), ogd()])
@@ -136,7 +147,7 @@ def test_a_model_whose_width_is_not_settled_is_exported_as_it_stands(learner):
     X, y = stream("binary")
     online = learner.start(N_FEATURES)
     with pytest.raises(ValueError, match=r"^The model has not learned any row yet: there is nothing to export\.$"):
-        to_onnx(online, {})
+        to_onnx(online)
     online.learn(X[:5], y[:5])
     assert_same_scores(online, X)
 
@@ -145,20 +156,20 @@ def test_a_model_whose_width_is_not_settled_is_exported_as_it_stands(learner):
 def test_a_model_that_knows_nothing_yet_says_so_too(name):
     online = started(name, "binary", parameters(name, "binary"), "float32")
     X = stream("binary").X
-    close(answers(to_onnx(online, {}), X)["scores"], online.score(X), 1e-6)
+    close(answers(to_onnx(online), X)["scores"], online.score(X), 1e-6)
 
 
 @pytest.mark.parametrize("name", ["fogd", "nogd", "auto"])
 def test_very_wide_rows_are_refused(name):
     online = make_learner(name).start(50_000)
     with pytest.raises(ValueError, match=r"^Rows of ONNX are dense: a model of 50,000 columns, .* is not exported\.$"):
-        to_onnx(online, {})
+        to_onnx(online)
 
 
 def test_a_file_says_what_it_is():
     X, y = stream("binary")
-    model = KernelClassifier(nogd(budget=20, rank=7, sigma=1.5)).fit(X, np.where(y > 0, "yes", "no"))
-    model.feature_names_in_ = np.array(list("abcde"), object)
+    table = pd.DataFrame(X, columns=list("abcde"))
+    model = KernelClassifier(nogd(budget=20, rank=7, sigma=1.5)).fit(table, np.where(y > 0, "yes", "no"))
     graph = onnx.load_from_string(model.to_onnx())
     onnx.checker.check_model(graph, full_check=True)
     notes = {entry.key: entry.value for entry in graph.metadata_props}

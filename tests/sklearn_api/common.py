@@ -54,6 +54,9 @@ LATE[:40][LATE[:40] == "high"] = "low"  # "high" comes at row 40 at the earliest
 GAPS = np.where(np.random.default_rng(3).random(X.shape) < 0.2, np.nan, X)
 
 
+IN_ORDER = {"shuffle": False, "epochs": 1}  # `fit` then learns rows as `partial_fit` does
+
+
 def estimator_for(task, learner, **more):
     return (KernelRegressor if task == "regression" else KernelClassifier)(learner, **more)
 

@@ -29,6 +29,7 @@ from tests.sklearn_api.common import (
     DRAWS,
     ESTIMATORS,
     EVERY_RECIPE,
+    IN_ORDER,
     N_ROWS,
     TARGETS,
     X,
@@ -152,8 +153,34 @@ def test_without_a_learner_it_is_auto():
 
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
 def test_a_learner_that_no_recipe_made_is_refused(Estimator):
-    with pytest.raises(TypeError, match=r"^learner must be made by a recipe, such as onkel\.auto\(\), not str\.$"):
-        Estimator("fogd").fit(X, TARGETS["binary"])
+    with pytest.raises(TypeError, match=r"^learner must be made by a recipe, such as onkel\.auto\(\), not int\.$"):
+        Estimator(7).fit(X, TARGETS["binary"])
+    with pytest.raises(ValueError, match=r"^There is no learner 'nothing'; there are ada_raker, auto, "):
+        Estimator("nothing").fit(X, TARGETS["binary"])
+
+
+@pytest.mark.parametrize("Estimator", ESTIMATORS)
+def test_a_learner_may_be_called_by_its_name(Estimator):
+    named, made = (Estimator(learner).fit(X, TARGETS["binary"]) for learner in ("fogd", fogd()))
+    assert_same_model(named, made)
+
+
+@pytest.mark.parametrize("learner", [None, "auto", auto()], ids=repr)
+@pytest.mark.parametrize("Estimator", ESTIMATORS)
+def test_grid_search_reaches_into_the_default_learner(Estimator, learner):
+    grid = {"learner__n_frequencies": [2, 12], "epochs": [2]}
+    search = GridSearchCV(Estimator(learner), grid, cv=2).fit(X, TARGETS["binary"])
+    assert search.best_estimator_.learner == auto(n_frequencies=search.best_params_["learner__n_frequencies"])
+    assert search.best_estimator_.get_params()["learner__n_frequencies"] in (2, 12)
+    assert Estimator(learner).get_params()["learner__n_frequencies"] == auto().get_params()["n_frequencies"]
+
+
+@pytest.mark.parametrize("Estimator", ESTIMATORS)
+def test_a_parameter_of_the_default_learner_leaves_the_default_alone(Estimator):
+    model = Estimator().set_params(learner__n_frequencies=5)
+    assert model.learner == auto(n_frequencies=5)
+    assert Estimator().learner is None
+    assert Estimator("fogd").set_params(learner__eta=0.5).learner == fogd(eta=0.5)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "int32", "abc", None])
@@ -191,7 +218,7 @@ def test_cross_validation_takes_compressed_rows(make):
 @pytest.mark.parametrize("cut", [1, 7, 110])
 def test_learning_in_pieces_is_fitting_once(learner, task, cut):
     y = TARGETS[task]
-    whole = estimator_for(task, learner).fit(X, y)
+    whole = estimator_for(task, learner, **IN_ORDER).fit(X, y)
     pieces = learned_in_pieces(estimator_for(task, learner), y, cut, classes_for(task))
     assert_same_model(whole, pieces)
 
@@ -293,15 +320,18 @@ def test_the_layout_of_rows_may_change_in_the_middle_of_a_stream(layouts, gamma)
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
 def test_epochs_are_passes_over_the_same_rows(Estimator):
     y = TARGETS["binary"]
-    thrice, once = (Estimator(fogd(gamma=0.5), epochs=n).fit(X, y) for n in (3, 1))
+    thrice, once = (Estimator(fogd(gamma=0.5), shuffle=False, epochs=n).fit(X, y) for n in (3, 1))
+    sure = copy.deepcopy(once.answers_.content())
     once.partial_fit(X, y).partial_fit(X, y)
-    assert_same_model(thrice, once)
+    assert same(thrice.online_.model, once.online_.model)
+    found = thrice.answers_.content()  # rows that were learned before say nothing about how sure answers are
+    assert all(same(found[key], sure[key]) for key in ("calibration", "errors") if key in sure)
 
 
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
 @pytest.mark.parametrize("epochs", [0, -1, 1.5, "two", None])
-def test_epochs_must_be_a_positive_whole_number(Estimator, epochs):
-    with pytest.raises(ValueError, match=r"^epochs must be a positive whole number, not "):
+def test_epochs_must_be_a_positive_whole_number_or_auto(Estimator, epochs):
+    with pytest.raises(ValueError, match=r"^epochs must be (a positive whole number|one of auto), not "):
         Estimator(fogd(gamma=0.5), epochs=epochs).fit(X, TARGETS["binary"])
 
 

@@ -16,6 +16,7 @@ from onkel import KernelClassifier, KernelRegressor, fogd, gaussian, ogd
 from onkel.snapshot import SnapshotError, same
 from tests.sklearn_api.common import (
     ESTIMATORS,
+    IN_ORDER,
     N_FEATURES,
     N_ROWS,
     TARGETS,
@@ -117,13 +118,22 @@ def test_fractions_are_not_classes():
 
 
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
-def test_feature_names_are_remembered_and_compared(Estimator, frame):
+def test_columns_are_found_by_their_names(Estimator, frame):
     model = Estimator(fogd(gamma=1.0)).fit(frame, TARGETS["binary"])
+    other = copy.deepcopy(model)
     assert model.feature_names_in_.tolist() == ["age", "height", "weight"]
-    with pytest.raises(ValueError, match="The feature names should match those that were passed during fit"):
-        model.predict(frame[["height", "age", "weight"]])
-    with pytest.raises(ValueError, match="The feature names should match those that were passed during fit"):
-        model.partial_fit(frame.rename(columns={"age": "years"}), TARGETS["binary"])
+    turned = frame[["height", "weight", "age"]]
+    assert np.array_equal(model.predict(turned), model.predict(frame))
+    with pytest.warns(UserWarning, match=r"^Columns that the model has not learned are left out: 'id'\.$"):
+        assert np.array_equal(model.predict(turned.assign(id=7.0)), model.predict(frame))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it was said once
+        model.predict(turned.assign(id=7.0))
+    sentence = r"^The column 'age' is missing; there are 'years', 'height', 'weight'\.$"
+    for how in (model.partial_fit, model.progress):
+        with pytest.raises(ValueError, match=sentence):
+            how(frame.rename(columns={"age": "years"}), TARGETS["binary"])
+    assert_same_model(model.partial_fit(turned, TARGETS["binary"]), other.partial_fit(frame, TARGETS["binary"]))
 
 
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
@@ -163,8 +173,8 @@ def test_weights_of_one_change_nothing(Estimator):
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
 def test_rows_of_weight_zero_teach_nothing(Estimator):
     weights = np.arange(N_ROWS) % 2
-    with_zeros = Estimator(fogd(gamma=0.5)).fit(X, TARGETS["binary"], sample_weight=weights)
-    without = Estimator(fogd(gamma=0.5)).fit(X[1::2], TARGETS["binary"][1::2])
+    with_zeros = Estimator(fogd(gamma=0.5), **IN_ORDER).fit(X, TARGETS["binary"], sample_weight=weights)
+    without = Estimator(fogd(gamma=0.5), **IN_ORDER).fit(X[1::2], TARGETS["binary"][1::2])
     assert np.array_equal(with_zeros.predict(X), without.predict(X))
     assert same(with_zeros.online_.model.weights, without.online_.model.weights)
 
@@ -272,7 +282,7 @@ def copies(model, tmp_path):
 @pytest.mark.parametrize("n", [20, 130])
 def test_a_copy_goes_on_exactly_like_the_original(learner, task, n, tmp_path):
     y = TARGETS[task]
-    model = estimator_for(task, learner, random_state=3).fit(X[:n], y[:n])
+    model = estimator_for(task, learner, random_state=3, **IN_ORDER).fit(X[:n], y[:n])
     model.learn_one(X[0], y[0])  # so that there is machine code bound to the model
     made = list(copies(model, tmp_path))
     model.partial_fit(X[n:], y[n:])

@@ -43,31 +43,39 @@ def test_copies_and_files_go_on_bit_by_bit(learner, choice, tmp_path):
 
 
 DAMAGE = [
-    {"order": np.array([0, 1, 1])},
-    {"order": np.array([0.0, 1.0, 2.0])},
-    {"order": None},
-    {"classes": None},
-    {"classes": "shrink"},
-    {"counts": np.zeros(2)},
-    {"counts": None},
-    {"class_weight": "even"},
-    {"class_weight": 3},
-    {"means": None},
-    {"means": (np.zeros(3), np.zeros(2))},
-    {"means": (np.zeros(3), np.array(["a", "b", "c"]))},
-    {"missing": "most"},
-    {"missing": "zero"},
-    {"features": 1},
+    ("answers", {"order": np.array([0, 1, 1])}),
+    ("answers", {"order": np.array([0.0, 1.0, 2.0])}),
+    ("answers", {"order": 3}),
+    ("answers", {"classes": None}),
+    ("answers", {"classes": np.array(["low", "high", "middle"])}),
+    ("answers", {"grows": "shrink"}),
+    ("answers", {"counts": np.zeros(2)}),
+    ("answers", {"counts": None}),
+    ("answers", {"counts": np.array([1.0, -1.0, 2.0])}),
+    ("answers", {"class_weight": "even"}),
+    ("answers", {"class_weight": 3}),
+    ("answers", {"calibration": None}),
+    ("columns", {"means": None}),
+    ("columns", {"means": (np.zeros(3), np.zeros(2))}),
+    ("columns", {"means": (np.zeros(4), np.zeros(4))}),
+    ("columns", {"means": (np.zeros(3), np.array(["a", "b", "c"]))}),
+    ("columns", {"missing": "most"}),
+    ("columns", {"missing": "zero"}),
+    ("columns", {"grows": 1}),
+    ("columns", {"names": np.array(["a", "b"])}),
+    ("columns", {"names": np.array(["a", "b", "a"])}),
+    ("columns", {"table": {}}),
+    ("extra", {"fit": {"epochs": 1, "more": 2}}),
 ]
 
 
-@pytest.mark.parametrize("change", DAMAGE, ids=str)
-def test_a_damaged_file_of_an_open_model_is_refused(change, tmp_path):
+@pytest.mark.parametrize(("part", "change"), DAMAGE, ids=str)
+def test_a_damaged_file_of_an_open_model_is_refused(part, change, tmp_path):
     KernelClassifier(FOGD, **OPEN).fit(GAPS, LATE).save(tmp_path / "model")
     content = read(tmp_path / "model")
     write(tmp_path / "same", content)
     assert KernelClassifier.load(tmp_path / "same").get_params()["missing"] == "mean"
-    content["extra"]["open"] |= change
+    content[part] |= change
     write(tmp_path / "damaged", content)
     with pytest.raises(SnapshotError, match=r"damaged: its header is damaged\.$"):
         KernelClassifier.load(tmp_path / "damaged")
@@ -81,9 +89,16 @@ def test_names_that_are_no_text_are_not_saved(tmp_path):
         model.save(tmp_path / "model")
 
 
-def test_a_model_that_grows_is_not_for_the_command_line(tmp_path, capsys):
-    KernelClassifier(FOGD, classes="grow").fit(X, LATE).save(tmp_path / "model")
-    (tmp_path / "rows.csv").write_text("1,2,3,low\n")
-    for command in (["predict", str(tmp_path / "model")], ["run", "--resume", str(tmp_path / "model")]):
-        assert main([*command, str(tmp_path / "rows.csv")]) == 2
-        assert "it takes columns or classes in its own way: use it in Python." in capsys.readouterr().err
+def test_a_model_that_grows_goes_on_growing_on_the_command_line(tmp_path, capsys):
+    model = KernelClassifier(FOGD, classes="grow").fit(X, LATE)
+    model.save(tmp_path / "model")
+    lines = [",".join([*map(repr, row), label]) for row, label in zip(X.tolist(), np.roll(LATE, 1), strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join([*lines, "1,2,3,new"]))
+    assert main(["predict", str(tmp_path / "model"), str(tmp_path / "rows.csv")]) == 0
+    assert capsys.readouterr().out.splitlines()[:-1] == model.predict(X).tolist()
+    more = ["--quiet", "--save", str(tmp_path / "more")]
+    assert main(["run", str(tmp_path / "rows.csv"), "--resume", str(tmp_path / "model"), *more]) == 0
+    model.partial_fit(X, np.roll(LATE, 1)).partial_fit([[1.0, 2.0, 3.0]], ["new"])
+    again = KernelClassifier.load(tmp_path / "more")
+    assert same(again.online_.model, model.online_.model)
+    assert again.classes_.tolist() == ["high", "low", "middle", "new"]

@@ -9,10 +9,10 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from onkel import KernelClassifier, KernelRegressor, auto, bpa_p, ogd, one_vs_rest
-from onkel.naming import Columns
+from onkel.model.columns import Columns
 from onkel.snapshot import flatten, same
 from onkel.weighing import HEAVIEST
-from tests.sklearn_api.common import FOGD, GAPS, LATE, N_ROWS, TARGETS, X, Y, assert_same_model, thirds, wave
+from tests.sklearn_api.common import FOGD, GAPS, IN_ORDER, LATE, N_ROWS, TARGETS, X, Y, assert_same_model, thirds, wave
 
 LEARNERS = [FOGD, ogd(gamma=0.5), ogd(), auto(n_frequencies=6), one_vs_rest(bpa_p(gamma=0.5, budget=20))]
 each_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
@@ -96,7 +96,7 @@ def test_a_single_class_is_the_answer_until_another_one_comes():
 
 
 def test_fit_learns_what_pieces_learn_and_forgets_classes():
-    model = KernelClassifier(FOGD, classes="grow").fit(X, LATE)
+    model = KernelClassifier(FOGD, classes="grow", **IN_ORDER).fit(X, LATE)
     assert_same_model(clone(model).partial_fit(X, LATE), model)
     assert model.fit(X, np.arange(N_ROWS) % 2).classes_.tolist() == [0, 1]
 
@@ -175,12 +175,11 @@ def test_dicts_need_the_names_of_a_model_whose_columns_are_fixed():
     model = KernelRegressor(FOGD).fit(table, wave(X))
     for x, row in zip(X, table.to_dict("records"), strict=True):
         assert model.predict_one(row) == model.predict_one(x)
-    with pytest.raises(ValueError, match=r"^The feature 'd' is not known; features='grow' takes new ones\.$"):
-        model.predict_one({"a": 1.0, "b": 1.0, "d": 1.0})
-    with pytest.raises(
-        ValueError, match=r"^The feature 'c' is missing; missing='zero' or 'mean' says what it is then\.$"
-    ):
-        model.learn_one({"a": 1.0, "b": 1.0}, 1.0)
+    with pytest.warns(UserWarning, match=r"^Columns that the model has not learned are left out: 'd'\.$"):
+        assert model.predict_one({"d": 1.0, "c": 3.0, "a": 1.0, "b": 2.0}) == model.predict_one([1.0, 2.0, 3.0])
+    for how in (model.predict_one, lambda x: model.learn_one(x, 1.0)):
+        with pytest.raises(ValueError, match=r"^The column 'c' is missing; there are 'b', 'a', 'd'\.$"):
+            how({"b": 1.0, "a": 1.0, "d": 1.0})
     with pytest.raises(ValueError, match=r"^A row as a dict needs names of columns: learn rows with names first\.$"):
         KernelRegressor(FOGD).fit(X, wave(X)).learn_one({"a": 1.0}, 1.0)
 
@@ -291,8 +290,9 @@ def test_balanced_weights_hold_for_rows_one_by_one_and_multiply_those_of_rows():
     for x, label in zip(X[1:], y[1:], strict=True):
         start.learn_one(x, label)
     assert_same_model(start, block)
-    both = KernelClassifier(FOGD, class_weight="balanced").fit(X, y, own)
-    assert_same_model(both, KernelClassifier(FOGD).fit(X, y, own * np.array(list(slow_weights(y)))))
+    both = KernelClassifier(FOGD, class_weight="balanced", **IN_ORDER).fit(X, y, own)
+    weights = own * np.array(list(slow_weights(y)))
+    assert_same_model(both, KernelClassifier(FOGD, **IN_ORDER).fit(X, y, weights))
 
 
 def test_weights_of_a_dict_are_those_of_its_labels():

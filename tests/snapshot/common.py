@@ -48,7 +48,7 @@ def load_damaged(data, path, original):
     """Load damaged bytes: an error in one sentence, or a model like the original. Returns whether it was an error."""
     path.write_bytes(data)
     try:
-        online, _ = load_model(path)
+        online = load_model(path).online
     except SnapshotError as error:
         message = str(error)
         assert message.startswith(f"{path}: ")

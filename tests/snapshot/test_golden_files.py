@@ -22,22 +22,20 @@ def test_there_are_files_of_every_version():
 
 @each_file
 def test_a_file_answers_as_it_did_when_it_was_written(file):
-    online, extra = load_model(file)
+    online = load_model(file).online
     expected = np.load(file.parent / "scores.npz")[file.stem]
     np.testing.assert_allclose(online.score(ROWS), expected, rtol=0.0, atol=1e-4 * max(1.0, np.abs(expected).max()))
     model = (KernelRegressor if online.task == "regression" else KernelClassifier).load(file)
-    assert extra["estimator"] == type(model).__name__
     assert len(model.predict(ROWS)) == len(ROWS)
 
 
 @each_file
 def test_a_file_goes_on_learning(file, path):
-    online, extra = load_model(file)
+    online, answers, columns, extra = load_model(file)
     targets = NUMBERS if online.task == "regression" else np.where(LABELS == "near", 1.0, -1.0)
     assert np.isfinite(online.learn(ROWS, targets)).all()
-    save_model(path, online, extra)
-    again, _ = load_model(path)
-    assert snapshot.same(again.model, online.model)
+    save_model(path, online, answers, columns, extra)
+    assert snapshot.same(load_model(path).online.model, online.model)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +59,11 @@ def test_particles_of_older_files_go_on_with_steps_of_the_same_length(path):
     """They may say that the length was the default, which is another one now."""
     online = bkm(n_particles=2, n_frequencies=3, batch=4).start(3)
     online.learn(ROWS, np.where(LABELS == "near", 1.0, -1.0))
-    save_model(path, online, {})
+    save_model(path, online)
     content = snapshot.read(path)
     dressed = content["model"]
     older = dressed._replace(model=dressed.model._replace(rate=0.02, steady=None, tail=0.0))
     kept = {key: value for key, value in content["parameters"].items() if key != "tail"}
-    again, _ = restored(snapshot.UPGRADES[2]({**content, "model": older, "parameters": kept}))
+    again = restored(snapshot.UPGRADES[2]({**content, "model": older, "parameters": kept})).online
     assert (again.model.model.rate, again.model.model.tail, again.learner.get_params()["eta"]) == (0.02, 0.0, 0.02)
     assert snapshot.same(again.model.model.steady, online.model.model.weights)

@@ -68,10 +68,10 @@ FOREIGN = {
     ),
     "a kind that is none": ({"header.json": header(mapped(a={"kind": [], "fields": []}))}, DAMAGED),
     "too many fields": (
-        {"header.json": header(mapped(a={"kind": "rows.Dense", "fields": [1, 2, 3]}))},
+        {"header.json": header(mapped(a={"kind": "Dense", "fields": [1, 2, 3]}))},
         DAMAGED,
     ),
-    "no fields": ({"header.json": header(mapped(a={"kind": "rows.Dense"}))}, DAMAGED),
+    "no fields": ({"header.json": header(mapped(a={"kind": "Dense"}))}, DAMAGED),
     "a float that is none": ({"header.json": header(mapped(a={"float": "abc"}))}, DAMAGED),
     "an array too few": ({"header.json": ONE_ARRAY}, DAMAGED),
     "an array of another name": ({"header.json": ONE_ARRAY, "x.npy": npy(np.zeros(3))}, "its array 0 is missing."),
@@ -147,7 +147,7 @@ def test_a_file_that_claims_to_be_huge_is_refused_before_it_is_read(path, monkey
 def test_a_model_that_was_zipped_anew_is_read_or_refused_when_it_is_damaged(models, compression, path):
     with zipfile.ZipFile(models / "linear") as archive:
         data = packed({name: archive.read(name) for name in archive.namelist()}, compression)
-    original, _ = load_model(models / "linear")
+    original = load_model(models / "linear").online
     assert load_damaged(data, path, original) is False
     start = 30 + len("header.json")
     for place in range(start, start + 60):
@@ -190,7 +190,9 @@ def test_a_header_that_makes_no_sense_is_refused(models, change, sentence, path)
     assert str(caught.value) == f"{path}: {sentence}"
 
 
-@pytest.mark.parametrize("missing", ["learner", "parameters", "task", "setting", "model", "extra"])
+@pytest.mark.parametrize(
+    "missing", ["learner", "parameters", "task", "setting", "model", "answers", "columns", "extra"]
+)
 def test_a_header_without_one_of_its_parts_is_refused(models, missing, path):
     content = snapshot.read(models / "linear")
     del content[missing]
@@ -199,31 +201,32 @@ def test_a_header_without_one_of_its_parts_is_refused(models, missing, path):
         load_model(path)
 
 
-EXTRAS = [
-    {},
-    {"classes": None},
-    {"classes": np.array([1, 2, 3])},
-    {"classes": np.zeros((2, 2))},
-    {"calibration": None},
-    {"calibration": Leaf(np.zeros(1))},
-    {"feature_names": np.array(["a"])},
+PARTS = [
+    ("answers", {}),
+    ("answers", {"classes": None}),
+    ("answers", {"classes": np.array([1, 2, 3])}),
+    ("answers", {"classes": np.zeros((2, 2))}),
+    ("answers", {"calibration": None}),
+    ("answers", {"calibration": Leaf(np.zeros(1))}),
+    ("columns", {}),
+    ("columns", {"names": np.array(["a"])}),
 ]
 
 
-@pytest.mark.parametrize("change", EXTRAS, ids=repr)
-def test_an_estimator_with_parts_that_do_not_fit_is_refused(models, change, path):
+@pytest.mark.parametrize(("part", "change"), PARTS, ids=repr)
+def test_answers_and_columns_that_do_not_fit_are_refused(models, part, change, path):
     content = snapshot.read(models / "linear")
-    content["extra"] = {"estimator": "KernelClassifier"} if not change else content["extra"] | change
+    content[part] = content[part] | change if change else {}
     snapshot.write(path, content)
     with pytest.raises(SnapshotError):
-        KernelClassifier.load(path)
+        load_model(path)
 
 
 @pytest.mark.parametrize("part", ["moves", "energy"])
 def test_a_calibration_without_numbers_is_refused(models, part, path):
     content = snapshot.read(models / "linear")
-    calibration = content["extra"]["calibration"]
-    content["extra"]["calibration"] = calibration._replace(**{part: np.zeros(0)})
+    calibration = content["answers"]["calibration"]
+    content["answers"]["calibration"] = calibration._replace(**{part: np.zeros(0)})
     snapshot.write(path, content)
     with pytest.raises(SnapshotError):
         KernelClassifier.load(path)

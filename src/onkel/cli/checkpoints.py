@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from onkel.snapshot import SnapshotError
 from onkel.streams.block import Block, concatenate, packed, unpacked
 
@@ -26,12 +28,15 @@ class Stopped(KeyboardInterrupt):
 
 
 class Interrupts:
-    """Ctrl-C, or a request to terminate, waits until what is under way is finished; a second one does not."""
+    """Ctrl-C, or a request to terminate, waits until what is under way is finished; a second one does not.
 
-    SIGNALS = (signal.SIGINT, signal.SIGTERM)
+    Inside `idle`, nothing is under way: there it does not wait.
+    """
+
+    SIGNALS: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)
 
     def __init__(self) -> None:
-        self.asked = False
+        self.asked, self._idle = False, False
 
     def __enter__(self) -> "Interrupts":
         self._before = [signal.signal(number, self._ask) for number in self.SIGNALS]
@@ -41,27 +46,54 @@ class Interrupts:
         for number, handler in zip(self.SIGNALS, self._before, strict=True):
             signal.signal(number, handler)
 
+    @contextmanager
+    def idle(self) -> Iterator[None]:
+        """While rows are waited for."""
+        self._idle = True
+        try:
+            yield
+        finally:
+            self._idle = False
+
     def _ask(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
+        if self.asked and not self._idle:
             raise KeyboardInterrupt
         self.asked = True
+        if self._idle:
+            self._idle = False
+            raise Stopped
+
+
+class NoInterrupts(Interrupts):
+    """Ctrl-C ends a run at once, where nothing is to be left behind."""
+
+    SIGNALS = ()
 
 
 class Checkpoint:
-    """Has a file written after every so many rows, and when the run is asked to stop."""
+    """Stops a run that is asked to stop, and has a file written then and after every so many rows, if there is one."""
 
-    def __init__(self, path: str, every: int, save: Callable[[str, Place], None], interrupts: Interrupts) -> None:
+    def __init__(
+        self, path: str | None, every: int, save: Callable[[str, Place], None], interrupts: Interrupts
+    ) -> None:  # fmt: skip
         self.path, self.every, self._save, self._interrupts = path, every, save, interrupts
         self._since = 0
 
     def passed(self, rows: int, place: Place) -> None:
         """Take note of rows just learned."""
         self._since += rows
-        if self._since >= self.every or self._interrupts.asked:
+        if self.path and self._since >= self.every:
             self._since = 0
             self._save(self.path, place)
         if self._interrupts.asked:
-            raise Stopped(f"stopped after {place.rows:,} rows; --resume {self.path} goes on from there.")
+            self.stop(place)
+
+    def stop(self, place: Place) -> None:
+        """End the run here."""
+        if self.path is None:
+            raise Stopped(f"stopped after {place.rows:,} rows.")
+        self._save(self.path, place)
+        raise Stopped(f"stopped after {place.rows:,} rows; --resume {self.path} goes on from there.")
 
 
 @contextmanager
@@ -73,15 +105,19 @@ def whole(path: str) -> Iterator[None]:
         raise SnapshotError(f"{path}: its progress is damaged.") from None
 
 
-def packed_rows(waiting: Iterable[tuple[Any, Any]]) -> dict[str, Any] | None:
+def packed_rows(waiting: Iterable[tuple[Any, ...]]) -> dict[str, Any] | None:
     """Rows that wait for their labels, and these, as a file can hold them."""
-    parts = [Block(row, target) for row, target in waiting]
-    return packed(concatenate(parts)) if parts else None
+    rows = list(waiting)
+    if not rows:
+        return None
+    weights = {"weights": np.concatenate([row[2] for row in rows])} if len(rows[0]) > 2 else {}
+    return {**packed(concatenate([Block(*row[:2]) for row in rows])), **weights}
 
 
-def unpacked_rows(parts: dict[str, Any] | None) -> Iterator[tuple[Any, Any]]:
-    """The rows that were packed, one by one, each with its target."""
+def unpacked_rows(parts: dict[str, Any] | None) -> Iterator[tuple[Any, ...]]:
+    """The rows that were packed, one by one, each with its target and its weight, if rows have some."""
     if parts is not None:
         block = unpacked(parts)
+        columns = [block.rows, block.labels, *([parts["weights"]] if "weights" in parts else [])]
         for i in range(len(block.labels)):
-            yield block.rows[i : i + 1], block.labels[i : i + 1]
+            yield tuple(column[i : i + 1] for column in columns)

@@ -12,11 +12,16 @@ def add_to(add: Any) -> None:
     add("--label", default=None, metavar="COLUMN", help="label column of a table, name or position (default: last)")
     add("--columns", action="append", type=_names, metavar="A,B,...", help="columns of the features (default: all)")
     add("--drop", action="append", type=_names, metavar="A,B,...", help="columns that are left out")
-    how = "columns of text; HOW is hash (the default), onehot, or the values themselves: red|green|blue"
+    how = "columns of text; HOW is onehot (the default up to 64 values), hash, or the values themselves: red|green|blue"
     add("--categorical", action="append", type=_names, metavar="A[=HOW],...", help=how)
     add("--hash-columns", type=int, metavar="N", help=f"features that hashed columns share (default {HASH_COLUMNS})")
     missing = "what empty cells, NA and ? are: an error, zero, or the mean of the rows before (default error)"
     add("--missing", choices=["error", "zero", "mean"], help=missing)
+    add(
+        "--separator",
+        metavar="C",
+        help="between the cells of CSV: one character, or 'tab' (default: by the first line)",
+    )
     add("--on-error", default="stop", choices=["stop", "skip"], help="what to do at a line that cannot be read")
 
 
@@ -28,9 +33,9 @@ def choice_of(options: argparse.Namespace, values: Mapping[str, Sequence[str]]) 
     """What the options ask for; one-hot columns whose values are known already have exactly these.
 
     >>> options = argparse.Namespace(label="y", columns=None, drop=[["id", "3"]], categorical=[["city=onehot", "name"]],
-    ...                              missing=None, hash_columns=None)
+    ...                              missing=None, hash_columns=None, separator=None)
     >>> choice_of(options, {})
-    {'label': 'y', 'drop': ['id', '3'], 'categorical': {'city': 'onehot', 'name': 'hash'}}
+    {'label': 'y', 'drop': ['id', '3'], 'categorical': {'city': 'onehot', 'name': 'auto'}}
     """
     categorical = dict(_how(text, values) for text in _joined(options.categorical))
     asked = {
@@ -40,6 +45,7 @@ def choice_of(options: argparse.Namespace, values: Mapping[str, Sequence[str]]) 
         "categorical": categorical,
         "missing": options.missing,
         "hash_columns": options.hash_columns,
+        "separator": {"tab": "\t", "\\t": "\t"}.get(options.separator, options.separator),
     }
     # Only what was asked for: LIBSVM text refuses the words for tables.
     return cast(ColumnChoice, {key: value for key, value in asked.items() if value not in (None, [], {})})
@@ -53,7 +59,7 @@ def _how(text: str, values: Mapping[str, Sequence[str]]) -> tuple[str, str | Seq
         if column not in values:
             raise ValueError(f"The model knows no values of column {column!r}: --categorical must be as it was.")
         return column, values[column]
-    return column, how or "hash"
+    return column, how or "auto"
 
 
 def _joined(parts: list[list[str]] | None) -> list[str]:

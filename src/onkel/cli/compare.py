@@ -1,6 +1,7 @@
 """Compare learners on the same rows: errors, time, size of the models."""
 
 import argparse
+import sys
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
@@ -70,16 +71,18 @@ def run(options: argparse.Namespace) -> None:
     check_json(options.json)
     check_report(options)
     learners = {text: parsed(text) for text in options.learners.split(",")}
-    feed = open_feed(options, None, {})
+    feed = open_feed(options)
+    if feed.guessed:
+        print(f"onkel: {feed.guessed}", file=sys.stderr)
     for learner in learners.values():
         learner.plan(feed.task)  # one that does not fit is found before the first is run
     runs: dict[str, list[Run]] = {text: [] for text in learners}
     for pairs in orders(feed, options.permutations):
         for text, learner in learners.items():
             with spoken(feed.source):
-                runs[text].append(one(learner, feed, pairs(), options))
+                runs[text].append(one(learner, feed, pairs, options))
     report = {
-        "task": feed.task, "data": feed.source, "permutations": options.permutations,
+        "task": feed.task, "ties": "second class", "data": feed.source, "permutations": options.permutations,
         "learners": [figures(text, learner, runs[text]) for text, learner in learners.items()],
     }  # fmt: skip
     write_json(options.json, report)
@@ -99,7 +102,7 @@ def parsed(text: str) -> Learner:
 
 
 def orders(feed: Feed, permutations: int) -> Iterator[Any]:
-    """Functions that give the blocks: as they come, or all rows in memory in each of several orders."""
+    """Functions that give the rows for a learner: as they come, or all in memory in each of several orders."""
     if not permutations:
         yield feed.pairs
         return
@@ -107,12 +110,13 @@ def orders(feed: Feed, permutations: int) -> Iterator[Any]:
     for number in range(permutations):
         order = np.random.default_rng(number).permutation(len(whole.labels))
         block = select(whole, order)
-        yield lambda block=block: feed.paired([block])
+        yield lambda work, block=block: feed.paired(work, [block])
 
 
-def one(learner: Learner, feed: Feed, pairs: Any, options: argparse.Namespace) -> Run:
+def one(learner: Learner, feed: Feed, opened: Any, options: argparse.Namespace) -> Run:
     """One learner on one order."""
-    online = learner.start(feed.n_features, feed.task, feed.n_outputs, options.dtype or "float32", options.seed)
+    work = feed.start(learner, options)
+    pairs, online = opened(work), work.online
     history, first = History(online), next(pairs)
     online.prepare(first[0])
     with Display(feed.rows, options.quiet or options.json == "-", learner.name) as display:
@@ -122,9 +126,11 @@ def one(learner: Learner, feed: Feed, pairs: Any, options: argparse.Namespace) -
             if options.report or options.plots:
                 history.update(tally, targets, scores)
 
-        report = prequential(online, history.seen(chain([first], pairs)), feed.n_classes, watch=watch)
+        report = prequential(online, history.seen(chain([first], pairs)), watch=watch, tally=Tally(work.answers))
     report |= {"parameters": plain(learner.get_params()), "model_bytes": nbytes(online.model), **history.report()}
-    report |= {} if feed.classes is None else {"classes": feed.classes.tolist()}
+    classes = work.answers.classes
+    report |= {} if classes is None else {"classes": classes.tolist()}
+    report |= {} if work.columns.names is None else {"feature_names": work.columns.names}
     error = report["mse"] if feed.task == "regression" else report["mistake_rate"]
     return Run(error, report["seconds"], report["rows"], support_size(online.model), nbytes(online.model), report)
 

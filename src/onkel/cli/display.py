@@ -60,9 +60,10 @@ class Display:
 def progress_line(tally: Tally, rows: int | None, seconds: float) -> str:
     """Rows, rows per second, error so far, error in the last window."""
     of = f" of {rows:,}" if rows else ""
-    name = "MSE" if tally.task == "regression" else "error"
+    task = tally.answers.task
+    name = "MSE" if task == "regression" else "error"
     rate = tally.rows / max(seconds, 1e-9)
-    recent, so_far = error_text(tally.task, tally.window_error), error_text(tally.task, tally.error)
+    recent, so_far = error_text(task, tally.window_error), error_text(task, tally.error)
     return f"{tally.rows:,}{of} rows  {rate:,.0f} rows/s  {name} {so_far}  last {tally.window:,}: {recent}"
 
 
@@ -75,6 +76,7 @@ def summary(report: dict[str, Any], classes: Any) -> list[tuple[str, str]]:
     """Names and values of the table."""
     changed = ", ".join(f"{k}={v}" for k, v in report["parameters"].items() if v is not None)
     kind = report["task"] if classes is None else f"{report['task']}, {len(classes)} classes"
+    kind += f" (a guess: {report['task_guessed']})" if "task_guessed" in report else ""
     lines = [("learner", report["learner"]), ("parameters", changed), ("task", kind), ("rows", f"{report['rows']:,}")]
     for key, name in SHOWN.items():
         if report.get(key) is not None:

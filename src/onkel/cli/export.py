@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from onkel.cli.options import add_command, add_json
-from onkel.cli.writing import WholeFile, check_json, check_target, write_json
+from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, write_json
 from onkel.onnx_export import to_onnx
 from onkel.stored import load_model
 
@@ -26,12 +26,14 @@ def run(options: argparse.Namespace) -> None:
     """Carry out the command."""
     check_target(options.onnx)
     check_json(options.json)
-    online, extra = load_model(options.model)
-    data = to_onnx(online, extra)
+    quiet = check_one_output({"--onnx": options.onnx, "--json": options.json})
+    online, answers, columns, _ = load_model(options.model)
+    data = to_onnx(online, answers, columns)
     with WholeFile(options.onnx, binary=True) as file:
         file.write(data)
     outputs = OUTPUTS.get(online.task, ["label", "scores", "probabilities"])
     told = {"model": options.model, "onnx": options.onnx, "task": online.task, "features": online.setting.n_features}
+    told |= {} if columns.names is None else {"feature_names": columns.names}
     write_json(options.json, {**told, "outputs": outputs, "bytes": len(data)})
-    if options.json != "-":
+    if not quiet:
         print(f"{options.onnx}: rows (n, {online.setting.n_features}) of float64 to {', '.join(outputs)}")

@@ -3,104 +3,176 @@
 import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from onkel.cli.choosing import choice_of
-from onkel.data import place
-from onkel.online import Online
-from onkel.snapshot import SnapshotError
+from onkel.cli.task import Labels, chosen, sorted_classes
+from onkel.data import info, place
+from onkel.growing import grow
+from onkel.model.answers import Answers, ClassAnswers
+from onkel.model.columns import Columns, resized
+from onkel.points import WIDE
+from onkel.recipes import Learner
+from onkel.stored import Stored
 from onkel.streams import STREAMS, open_stream, read_ahead
-from onkel.streams.block import Block, StreamError, Summary, concatenate, drop, reblock, select, take
-from onkel.streams.means import Means
+from onkel.streams.block import Block, StreamError, concatenate, cut, drop, reblock, select, take
+from onkel.streams.libsvm import LibsvmFile
 from onkel.streams.opening import name_of, read_once
-from onkel.targets import encode, outputs, task_of
+from onkel.streams.table import Known
 
-MOST_CLASSES = 100
-ROWS_PER_CLASS = 10
-
-Values: TypeAlias = dict[str, tuple[str, ...]]  # of one-hot columns
+LOOK = 4096  # first rows that are looked at where not all can be, whatever the size of blocks
 
 
 class Feed(NamedTuple):
-    """A stream whose task, width and classes are known, and the rows to be predicted after it."""
+    """A stream whose width and labels are known, and the rows to be predicted after it."""
 
     blocks: Callable[[int], Iterable[Block]]  # from a row on, whenever it is called
     rows: int | None
-    n_features: int
-    task: str
-    classes: Any  # sorted labels, or None for a regression
+    answers: Answers  # as before the first row, or those of a model that goes on
+    columns: Columns
     source: str
     test: Any  # another stream, or None
     test_source: str
     stream: Any
-    means: Means | None  # of the rows before the first; None where nothing is filled
+    guessed: str  # a sentence about the task, where it was guessed
 
     @property
-    def values(self) -> Values:
-        """The values of one-hot columns, which the model has features for."""
-        return getattr(self.stream, "values", {})
+    def n_features(self) -> int:
+        return self.columns.width
+
+    @property
+    def task(self) -> str:
+        return self.answers.task
+
+    @property
+    def classes(self) -> Any:
+        """Sorted labels, or None for a regression."""
+        return self.answers.classes
 
     @property
     def n_skipped(self) -> int:
         """How many lines of the data were left out in the last pass."""
         return self.stream.faults.count if hasattr(self.stream, "faults") else 0
 
-    def skipped(self) -> list[str]:
+    def notes(self) -> list[str]:
         """What was left out, in a sentence for each file."""
         return [*told_of(self.source, self.stream), *told_of(self.test_source, self.test)]
 
-    @property
-    def n_classes(self) -> int:
-        return 0 if self.classes is None else max(len(self.classes), 2)
+    def start(self, learner: Learner, options: argparse.Namespace) -> Stored:
+        """A learner at work on the stream, with answers and columns of its own."""
+        columns, standardises = self.columns.copy(), learner.plan(self.task).standardise
+        missing = "mean" if columns.missing == "mean" and standardises else "error"
+        if columns.missing == "mean" and not standardises:
+            columns.begin_means()
+        dtype, answers = options.dtype or "float32", self.answers.fresh()
+        online = learner.start(columns.width, self.task, answers.n_outputs, dtype, options.seed, missing)
+        answers.take_scores_of(online)
+        return Stored(online, answers, columns, {})
 
-    @property
-    def n_outputs(self) -> int:
-        return 1 if self.classes is None else outputs(self.classes)
+    def pairs(self, work: Stored, first: int = 0, idle: Callable[[], AbstractContextManager[Any]] = nullcontext) -> Any:
+        """(rows, targets) and weights if there are some, block by block, from a row on.
 
-    def pairs(self, first: int = 0, means: Means | None = None) -> Iterator[tuple[Any, Any]]:
-        """(rows, targets), block by block, from a row on; the means, if there are any, follow the rows."""
-        return self.paired(self.blocks(first), means)
+        Classes and columns that come new are taken in just before the first row that has them.
+        """
+        return self.paired(work, waited_for(self.blocks(first), idle))
 
-    def paired(self, blocks: Iterable[Block], means: Means | None = None) -> Iterator[tuple[Any, Any]]:
-        """(rows, targets) of blocks; missing numbers become the means of the rows before."""
-        means = self.means.copy() if means is None and self.means else means
-        for block in blocks:
-            yield means.follow(block.rows) if means else block.rows, self.targets(block, self.source)
+    def paired(self, work: Stored, blocks: Iterable[Block]) -> Iterator[tuple[Any, ...]]:
+        """The same of blocks."""
+        for block in (part for whole in blocks for part in widened(work, whole)):
+            rows, labels = work.columns.filled(block.rows, learns=True), block.labels
+            with located(work.answers, block, self.source):
+                for part in work.answers.parts(work.online, labels):
+                    whole = part == slice(0, len(labels))
+                    targets, weights = work.answers.weighed(labels[part])
+                    yield (rows if whole else rows[part], targets, *weights)
 
-    def test_pairs(self, means: Means | None) -> Iterator[tuple[Any, Any]]:
-        """(rows, targets) of the rows to be predicted; missing numbers become these means."""
+    def test_pairs(self, work: Stored) -> Iterator[tuple[Any, Any]]:
+        """(rows, targets) of the rows to be predicted; nothing is remembered of them."""
         for block in self.test:
-            yield means.fill(block.rows) if means else block.rows, self.targets(block, self.test_source)
-
-    def targets(self, block: Block, source: str) -> Any:
-        """The labels of a block as numbers."""
-        if self.classes is None:
-            if block.labels.dtype.kind in "US":
-                raise StreamError(f"{source}: the labels of a regression must be numbers.")
-            return np.asarray(block.labels, np.float64)
-        try:
-            return encode(block.labels, self.classes)
-        except ValueError as error:
-            strange = np.flatnonzero(~np.isin(block.labels.astype(object), self.classes.astype(object)))
-            line = f", near line {block.first_line + int(strange[0])}" if block.first_line and len(strange) else ""
-            raise StreamError(f"{source}{line}: {error}") from None
+            rows = work.columns.filled(resized(block.rows, work.columns.width, 0.0), learns=False)
+            with located(work.answers, block, self.test_source):
+                targets = work.answers.targets(block.labels)
+            yield rows, targets
 
 
-def open_feed(options: argparse.Namespace, online: Online | None, saved: dict[str, Any]) -> Feed:
+@contextmanager
+def located(answers: Answers, block: Block, source: str) -> Iterator[None]:
+    """What is wrong with a label is said with its place."""
+    try:
+        yield
+    except StreamError:
+        raise
+    except ValueError as error:
+        labels, classes = block.labels.astype(object), answers.classes
+        known = np.ones(len(labels), bool) if classes is None else np.isin(labels, classes.astype(object))
+        strange = np.flatnonzero(~known)
+        line = f", near line {block.first_line + int(strange[0])}" if block.first_line and len(strange) else ""
+        raise StreamError(f"{source}{line}: {error}") from None
+
+
+def waited_for(blocks: Iterable[Block], idle: Callable[[], AbstractContextManager[Any]]) -> Iterator[Block]:
+    """The same blocks; nothing is under way while the next one is waited for."""
+    rest = iter(blocks)
+    while True:
+        with idle():
+            block = next(rest, None)
+        if block is None:
+            return
+        yield block
+
+
+def widened(work: Stored, block: Block) -> Iterator[Block]:
+    """Rows in the width of the model, cut where columns come new, which the model takes in just before.
+
+    It then doubles its width, so that a stream with ever new columns does not make a new model for each.
+    """
+    columns, at = work.columns, 0
+    reach = last_columns(block.rows) if columns.grows and block.rows.shape[1] > columns.width else np.zeros(0)
+    for i in np.flatnonzero(reach > columns.width).tolist():
+        if reach[i] <= columns.width:  # an earlier row has widened the model
+            continue
+        if i > at:
+            yield in_width(cut(block, at, i), columns.width)
+        at, wanted = i, 1 << int(reach[i] - 1).bit_length()
+        if reach[i] > WIDE >= columns.width:
+            raise StreamError(f"There are more than {WIDE:,} columns: give their number at the start (--features N).")
+        columns.take_in(None, min(wanted, WIDE) if reach[i] <= WIDE else wanted)
+        grow(work.online, columns.width, work.online.setting.n_outputs)
+    yield in_width(cut(block, at, len(block.labels)) if at else block, columns.width)
+
+
+def last_columns(rows: Any) -> Any:
+    """The number of columns that each row needs."""
+    if isinstance(rows, np.ndarray):
+        held = rows != 0.0
+        return np.where(held.any(axis=1), rows.shape[1] - np.argmax(held[:, ::-1], axis=1), 0)
+    ends, found = rows.indptr[1:], np.zeros(rows.shape[0], np.int64)
+    some = np.diff(rows.indptr) > 0
+    found[some] = rows.indices[ends[some] - 1] + 1
+    return found
+
+
+def in_width(block: Block, width: int) -> Block:
+    """A block whose rows are so wide."""
+    return block if block.rows.shape[1] == width else block._replace(rows=resized(block.rows, width, 0.0))
+
+
+def open_feed(options: argparse.Namespace, saved: Stored | None = None) -> Feed:
     """Open DATA, find out what is in it, and put its rows into the wanted order."""
     if options.order and options.permutation is not None:
         raise ValueError("Give --order or --permutation, not both.")
-    width = online.setting.n_features if online else options.features
-    stream = open_data(options.data, options, width, saved.get("values", {}))
-    blocks, summary = _looked_at(stream, options)
     source = name_of(options.data) if options.data else "built-in stream"
-    if width is not None and summary.n_features != width:
-        raise StreamError(f"{source}: its rows have {summary.n_features} features; {width} are expected.")
-    rows = None if summary.rows is None else min(summary.rows, options.limit or summary.rows)
+    stream = open_data(options.data, options, saved)
+    blocks, seen = _looked_at(stream, options, saved)
+    width = None if saved is None else saved.columns.width
+    if width is not None and seen.n_features > width and not saved.columns.grows:  # type: ignore[union-attr]
+        raise StreamError(f"{source}: its rows have {seen.n_features} features; {width} are expected.")
+    rows = None if seen.rows is None else min(seen.rows, options.limit or seen.rows)
     if options.order or options.permutation is not None:
         blocks, rows = _ordered(take(blocks, options.limit) if options.limit else blocks, options)
     if options.epochs > 1 and options.data and read_once(options.data):
@@ -112,90 +184,148 @@ def open_feed(options: argparse.Namespace, online: Online | None, saved: dict[st
         wanted = reblock(wanted, options.block) if options.evaluate == "blocks" else wanted
         return read_ahead(wanted) if blocks is stream and options.data else wanted
 
-    task, found = (online.task, saved.get("classes")) if online else _task(options.task, summary, source)
-    means = means_of(stream, options, saved)
-    feed = Feed(opened, rows, summary.n_features, task, found, source, None, options.test or "", stream, means)
+    if saved is not None:
+        answers, columns, said = saved.answers, saved.columns, ""
+    else:
+        answers, said = _answers(options, seen, source)
+        columns = _columns(options, stream, seen.n_features)
+    feed = Feed(opened, rows, answers, columns, source, None, options.test or "", stream, said)
     if not options.test:
         return feed
-    return feed._replace(test=open_data(options.test, options, summary.n_features, feed.values))
+    known = Stored(None, answers, columns, {})  # type: ignore[arg-type]
+    return feed._replace(test=open_data(options.test, options, known))
 
 
-def open_data(source: str | None, options: argparse.Namespace, n_features: int | None, values: Values) -> Any:
-    """Open what a command line names: a file, a built-in stream, or a data set that is here."""
-    more = {"n_features": n_features, "format": options.format, **choice_of(options, values)}
-    more |= {"missing": "nan"} if options.missing == "mean" else {}  # filled as rows are learned, in whatever order
+def open_data(source: str | None, options: argparse.Namespace, saved: Stored | None, labels: bool = True) -> Any:
+    """Open what a command line names: a file, a built-in stream, or a data set that is here.
+
+    What is saved says how it is read; rows need no `labels` where nothing is learned.
+    """
+    values = {} if saved is None else saved.extra.get("values", {})
+    more: dict[str, Any] = {"format": options.format, **choice_of(options, values)}
+    known, width, grows = Known(labels=labels), None, grows_columns(options)
+    if saved is not None:
+        columns, classes = saved.columns, saved.answers.classes
+        text = None if classes is None else classes.dtype.kind in "USO"
+        known, width, grows = Known(columns.plan, columns.missing, text, labels), columns.width, columns.grows
+        if columns.plan is None and more.get("missing", columns.missing) != columns.missing:
+            raise ValueError(f"The model was learned with --missing {columns.missing}: leave it out.")
+        more |= {"missing": columns.missing} if columns.plan is None and columns.missing != "error" else {}
+    elif isinstance(options.features, int):
+        width = options.features
+    if known.plan is None and more.get("missing") in ("zero", "mean"):
+        more["missing"] = "nan"  # filled as rows are learned, in whatever order
     found = None if source is None or source in STREAMS or os.path.exists(source) else place(source)
     if found is not None:
-        own: dict[str, Any] = {"n_features": found.n_features, "format": found.format}
-        own |= {} if found.format == "libsvm" else {"label": found.label}
+        width = found.n_features if width is None else width
+        own: dict[str, Any] = {"format": found.format}
+        own |= {} if found.format == "libsvm" or known.plan is not None else {"label": found.label}
         source, more = str(found.path), {**own, **{key: value for key, value in more.items() if value is not None}}
+    made_up = source is None or source in STREAMS
+    rows = {"rows": options.limit} if made_up and options.limit else {}
     seed = getattr(options, "seed", 0)
-    return open_stream(source, block_rows=options.block, seed=seed, on_error=options.on_error, **more)
+    return open_stream(
+        source, block_rows=options.block, n_features=width, seed=seed, on_error=options.on_error, known=known,
+        grows=grows, **rows, **more,
+    )  # fmt: skip
+
+
+def grows_columns(options: argparse.Namespace) -> bool:
+    """Whether new columns are taken in: where that is asked for, and on standard input."""
+    asked = getattr(options, "features", None)
+    return asked == "grow" or (asked is None and options.data is not None and read_once(options.data))
 
 
 def told_of(source: str, stream: Any) -> list[str]:
     """What was left out of a stream, in a sentence, if anything was."""
-    return [f"{source}: {stream.faults}"] if hasattr(stream, "faults") and stream.faults.count else []
-
-
-def means_of(stream: Any, options: argparse.Namespace, saved: dict[str, Any]) -> Means | None:
-    """The means that missing numbers become, if that is wanted: those saved with a model, or of no rows yet."""
-    if options.missing != "mean" or not hasattr(stream, "means"):
-        return None
-    means = stream.means()
-    if saved.get("means") is None:
-        return means
-    try:
-        found = Means.of(saved["means"])
-    except (ValueError, TypeError):
-        raise SnapshotError("The means of its columns in the model file are damaged.") from None
-    if len(found.sums) != len(means.sums):
-        raise ValueError("The model has means of other columns: --columns, --drop, --categorical must be as they were.")
-    return found
+    lines = [f"{source}: {stream.faults}"] if hasattr(stream, "faults") and stream.faults.count else []
+    unknown = getattr(stream, "left_out", [])
+    names = ", ".join(map(repr, unknown[:10])) + ", ..." * (len(unknown) > 10)
+    return [*lines, *([f"{source}: columns that the model has not learned are left out: {names}."] if unknown else [])]
 
 
 class _Seen(NamedTuple):
     rows: int | None
     n_features: int
-    labels: tuple[Any, ...]
+    labels: Labels
 
 
-def _looked_at(stream: Any, options: argparse.Namespace) -> tuple[Iterable[Block], Any]:
-    """The blocks and what is in them: all of a file, the first block of what can be read only once."""
-    if options.data is None or not read_once(options.data):
-        summary: Summary = stream.summary()
+def _looked_at(stream: Any, options: argparse.Namespace, saved: Stored | None) -> tuple[Iterable[Block], _Seen]:
+    """The blocks and what is in them: all of a file, the first rows of what grows or can be read only once."""
+    once = options.data is not None and read_once(options.data)
+    growing = "grow" in (options.classes, options.features) or (saved is not None and saved.columns.grows)
+    if not (once or growing):
+        summary = stream.summary()
         if not summary.rows:
             raise StreamError(f"{options.data}: there are no rows.")
-        return stream, summary
-    rest = iter(stream)
-    first = next(rest, None)
-    if first is None or not len(first.labels):
+        return stream, _Seen(summary.rows, summary.n_features, Labels(summary.labels, summary.rows))
+    rest = iter(take(stream, options.limit) if options.limit else stream)
+    taken, held = list[Block](), 0
+    while held < LOOK and (block := next(rest, None)) is not None:
+        taken.append(block)
+        held += len(block.labels)
+    if not held:
         raise StreamError(f"{name_of(options.data)}: there are no rows.")
+    width = max(block.rows.shape[1] for block in taken)
+    head = concatenate([in_width(block, width) for block in taken])
+    first = cut(head, 0, min(held, LOOK))
     labels = np.unique(first.labels)
-    whole = labels.dtype.kind in "US" or np.array_equal(labels, np.round(labels))
-    return chain([first], rest), _Seen(None, first.rows.shape[1], tuple(labels.tolist()) if whole else ())
+    whole = labels.dtype.kind in "US" or np.array_equal(labels, np.floor(labels))
+    seen = _Seen(None, _width(first, options), Labels(tuple(labels.tolist()) if whole else (), len(first.labels)))
+    return (chain(reblock([head], options.block), rest) if once else stream), seen
 
 
-def _task(task: str, summary: Any, source: str) -> tuple[str, Any]:
-    """The task and its classes. Text is always classes; so are whole numbers, few and each with enough rows."""
-    labels, rows = summary.labels, summary.rows or np.inf
-    text = len(labels) > 0 and isinstance(labels[0], str)
-    few = 0 < len(labels) <= MOST_CLASSES and rows >= ROWS_PER_CLASS * len(labels)
-    if task == "regression" or (task == "auto" and not (text or len(labels) in (1, 2) or few)):
-        return "regression", None
-    if not labels:
-        raise ValueError(f"--task {task} needs labels that are classes; these are fractions, or more than 1,000.")
-    if len(labels) == 1:
-        raise StreamError(f"{source}: all rows have the label {labels[0]!r}; two classes are needed to tell apart.")
-    if task == "binary" and len(labels) > 2:
-        raise ValueError(f"--task binary needs two classes; there are {len(labels)}.")
-    classes = np.asarray(labels)
-    return task_of(classes), classes
+def _width(first: Block, options: argparse.Namespace) -> int:
+    """The columns to begin with: those of the first rows, or as many as are asked for."""
+    if isinstance(options.features, int) or not isinstance(first.rows, np.ndarray):
+        own = int(last_columns(first.rows).max(initial=0)) if grows_columns(options) else first.rows.shape[1]
+        return max(own, options.features) if isinstance(options.features, int) else max(own, 1)
+    return first.rows.shape[1]
+
+
+def _answers(options: argparse.Namespace, seen: _Seen, source: str) -> tuple[Answers, str]:
+    """What labels are, and whether new ones may come."""
+    once = options.data is not None and read_once(options.data)
+    grows = options.classes == "grow" or (options.classes is None and once)
+    if isinstance(options.classes, list):
+        if options.task == "regression":
+            raise ValueError("--classes and --task regression contradict each other: leave one of them out.")
+        return ClassAnswers(_given(options.classes, seen.labels)), ""
+    task = options.task
+    if task == "auto" and options.data and not os.path.exists(options.data) and options.data not in (*STREAMS, "-"):
+        task = info(options.data.removesuffix(".t")).task
+    answers, said = chosen(task, seen.labels, source, alone=grows)
+    if isinstance(answers, ClassAnswers):
+        answers.grows = grows
+    return answers, said
+
+
+def _given(names: list[str], labels: Labels) -> Any:
+    """The classes that are asked for, as numbers where the labels of the stream are numbers."""
+    text = bool(labels.values) and isinstance(labels.values[0], str)
+    try:
+        classes = sorted_classes(names if text else [float(name) for name in names])
+    except ValueError:
+        raise ValueError(f"--classes {','.join(names)}: the labels of the data are numbers.") from None
+    if len(classes) < 2:
+        raise ValueError("--classes needs at least two classes: grow, or all of them with commas between them.")
+    return classes
+
+
+def _columns(options: argparse.Namespace, stream: Any, width: int) -> Columns:
+    """What the columns of a stream are, before its first row."""
+    plan, missing = getattr(stream, "plan", None), options.missing or "error"
+    if plan is None:
+        return Columns(grows_columns(options) and isinstance(stream, LibsvmFile), missing, None, width)
+    names = plan.features if plan.named else None
+    return Columns(False, missing, names, len(plan.features), table=plan._replace(missing="error"))
 
 
 def _ordered(blocks: Iterable[Block], options: argparse.Namespace) -> tuple[list[Block], int]:
     """All rows in memory, in the wanted order, in blocks again; and their number."""
-    whole = concatenate(blocks)
+    parts = list(blocks)
+    width = max(block.rows.shape[1] for block in parts)
+    whole = concatenate([in_width(block, width) for block in parts])
     n = len(whole.labels)
     if options.order:
         order = _read_order(options.order, n)

@@ -1,6 +1,7 @@
 """Options that several commands have, with the same words."""
 
 import argparse
+from collections.abc import Callable
 from typing import Any, get_args
 
 from onkel.cli import choosing
@@ -23,6 +24,16 @@ def whole(text: str) -> int:
     if not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 0")
     return int(text)
+
+
+def grow_or(kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The word grow, or something else."""
+    return lambda text: text if text == "grow" else kind(text)
+
+
+def names(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:
@@ -69,7 +80,8 @@ def add_reading(command: Any, required: bool = False) -> None:
         **more,
     )
     add("--format", default=None, choices=get_args(Format), help="format of DATA (default: by its ending)")
-    add("--features", type=count, metavar="N", help="number of features of a LIBSVM stream")
+    how = "; grow takes in new ones, as on standard input"
+    add("--features", type=grow_or(count), metavar="N|grow", help=f"number of features of a LIBSVM stream{how}")
     add("--block", type=count, default=4096, metavar="N", help="rows read at a time (default 4096)")
     choosing.add_to(add)
 
@@ -109,6 +121,8 @@ def add_stream(command: Any) -> None:
     add_reading(command)
     add = command.add_argument
     add("--task", default="auto", choices=["auto", *TASKS], help="what the labels are (default: by looking at them)")
+    how = "all labels that will come, or grow: new ones are taken in, as on standard input (default: those of DATA)"
+    add("--classes", type=grow_or(names), metavar="A,B,...|grow", help=how)
     add("--limit", type=count, metavar="N", help="stop after N rows")
     add("--seed", type=whole, default=0, metavar="N", help="seed of everything random (default 0)")
     add("--dtype", default=None, choices=DTYPES, help="type of the model's numbers (default float32)")

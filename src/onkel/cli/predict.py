@@ -1,6 +1,7 @@
 """Predict rows with a saved model; nothing is learned."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -8,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from onkel.calibration import Calibration, calibration, probabilities
-from onkel.cli.feeding import means_of, open_data, told_of
+from onkel.cli.feeding import open_data, told_of
 from onkel.cli.options import add_command, add_json, add_reading, count
-from onkel.cli.writing import JsonList, WholeFile, check_json, check_target
-from onkel.intervals import COVERAGE, Errors, intervals
-from onkel.online import Online
-from onkel.stored import load_closed
+from onkel.cli.writing import JsonList, WholeFile, check_one_output, check_target
+from onkel.intervals import COVERAGE
+from onkel.metrics import add_up
+from onkel.model.answers import Answers
+from onkel.model.columns import resized
+from onkel.stored import Stored, load_model
 from onkel.streams import take
-from onkel.targets import decide
+from onkel.streams.encoding import without_labels
 
 EXAMPLES = """examples:
   onkel predict model.onkel new.libsvm.gz > labels.txt
@@ -43,39 +45,82 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Carry out the command: one line per row."""
-    if options.to:
-        check_target(options.to)
-    check_json(options.json)
-    online, extra = load_closed(options.model)
-    if online.task == "regression" and options.output == "probabilities":
+    targets = {"--to": options.to, "--json": options.json}
+    for path in targets.values():
+        if path is not None:
+            check_target(path)
+    check_one_output(targets)
+    work = load_model(options.model)
+    if work.online.task == "regression" and options.output == "probabilities":
         raise ValueError(f"{options.model} is a regression: it has no probabilities.")
-    if options.output == "intervals" and not isinstance(extra.get("errors"), Errors):
+    if work.online.task != "regression" and options.output == "intervals":
         raise ValueError(f"{options.model} is no regression: only numbers have intervals.")
-    stream = open_data(options.data, options, online.setting.n_features, extra.get("values", {}))
-    means = means_of(stream, options, extra)
-    if means is not None and extra.get("means") is None:
-        raise ValueError(f"{options.model} knows no means: it has not learned with --missing mean.")
+    stream = open_data(options.data, options, work, labels=False)
+    judge = Judge(work.answers)
     with ExitStack() as files:
-        writers = _writers(options, online, files)
+        writers = _writers(options, work, files, judge)
         for block in take(stream, options.limit) if options.limit else stream:
-            rows = block.rows if means is None else means.fill(block.rows)
-            for found in predicted(options, online, extra, rows):
+            rows = work.columns.filled(resized(block.rows, work.columns.width, 0.0), learns=False)
+            scores = work.online.score(rows)
+            judge.update(block.labels, scores)
+            for found in predicted(options, work, rows, scores):
                 for write in writers:
                     write(found)
-    for sentence in told_of(options.data, stream):
+            if stream_is_slow(options):
+                sys.stdout.flush()
+        judge.finish()
+    for sentence in (*told_of(options.data, stream), *judge.sentences()):
         print(f"onkel: {sentence}", file=sys.stderr)
 
 
-def _writers(options: argparse.Namespace, online: Online, files: ExitStack) -> list[Callable[[Any], None]]:
+def stream_is_slow(options: argparse.Namespace) -> bool:
+    """Whether somebody may wait for the answer to each row."""
+    return options.data == "-" or not os.path.isfile(options.data)
+
+
+class Judge:
+    """Counts how wrong answers are, where rows have labels."""
+
+    def __init__(self, answers: Answers) -> None:
+        self.answers, self.rows, self.total, self.figures = answers, 0, 0.0, dict[str, Any]()
+
+    def update(self, labels: Any, scores: Any) -> None:
+        """Take note of rows, those without a label aside."""
+        held = ~without_labels(labels)
+        self.rows += int(held.sum())
+        self.total = add_up(self.total, self.answers.wrong(labels[held], scores[held]))
+
+    def finish(self) -> None:
+        """Make figures of what was counted."""
+        if not self.rows:
+            return
+        if self.answers.task == "regression":
+            error = {"mse": self.total / self.rows, "rmse": float(np.sqrt(self.total / self.rows))}
+        else:
+            error = {"mistakes": round(self.total), "mistake_rate": self.total / self.rows}
+        self.figures |= {"rows_with_labels": self.rows, **error}
+
+    def sentences(self) -> list[str]:
+        """The error, in words."""
+        if not self.rows:
+            return []
+        mean, of = self.total / self.rows, f"{self.rows:,} rows with labels"
+        if self.answers.task == "regression":
+            return [f"{of}: MSE {mean:.6g}, RMSE {np.sqrt(mean):.6g}."]
+        return [f"{of}: {round(self.total):,} mistakes, {100 * mean:.2f} %."]
+
+
+def _writers(options: argparse.Namespace, work: Stored, files: ExitStack, judge: Judge) -> list[Callable[[Any], None]]:
     """What each prediction is handed to: a text of lines, and JSON if that is wanted."""
     writers: list[Callable[[Any], None]] = []
     if options.to or options.json != "-":
-        lines = files.enter_context(WholeFile(options.to)) if options.to else sys.stdout
+        lines = files.enter_context(WholeFile(options.to or "-"))
         writers.append(lambda found: print(as_line(found), file=lines))
     if options.json:
-        target = sys.stdout if options.json == "-" else files.enter_context(WholeFile(options.json))
-        head = {"model": options.model, "data": options.data, "task": online.task, "output": options.output}
-        writers.append(files.enter_context(JsonList(target, head, "predictions")).append)
+        head = {"model": options.model, "data": options.data, "task": work.online.task, "output": options.output}
+        written = JsonList(options.json, head, "predictions")
+        written.tail = judge.figures
+        writers.append(files.enter_context(written).append)
     return writers
 
 
@@ -88,18 +133,14 @@ def as_line(found: Any) -> str:
     return " ".join(map(repr, found)) if isinstance(found, list) else str(found)
 
 
-def predicted(options: argparse.Namespace, online: Online, extra: dict[str, Any], rows: Any) -> list[Any]:
+def predicted(options: argparse.Namespace, work: Stored, rows: Any, scores: Any) -> list[Any]:
     """Of each row a label, or a list of numbers."""
-    output = options.output
-    if output == "labels" and online.task != "regression":
-        classes = extra.get("classes")
-        found = decide(online.score(rows))
-        return list((found if classes is None else classes[found]).tolist())
-    numbers = online.spread(rows) if output == "spread" else online.score(rows)
-    if output == "probabilities":
-        state = extra.get("calibration")
-        numbers = probabilities(state if isinstance(state, Calibration) else calibration(online.probable), numbers)
-    if output == "intervals":
-        numbers = intervals(extra["errors"], numbers[:, 0], options.coverage)
-    found = np.asarray(numbers)
-    return list((found[:, 0] if output == "labels" else found).tolist())
+    answers: Any = work.answers
+    makers: dict[str, Callable[[], Any]] = {
+        "labels": lambda: answers.labels(scores),
+        "probabilities": lambda: answers.probabilities(scores),
+        "intervals": lambda: answers.intervals(scores, options.coverage),
+        "scores": lambda: answers.ordered(scores),
+        "spread": lambda: answers.spreads(work.online.spread(rows)),
+    }
+    return list(np.asarray(makers[options.output]()).tolist())

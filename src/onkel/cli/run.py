@@ -7,6 +7,7 @@ from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
+from onkel.cli.checkpoints import Stopped
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed, open_feed
 from onkel.cli.options import (
@@ -21,10 +22,9 @@ from onkel.cli.options import (
     write_report,
 )
 from onkel.cli.under_way import UnderWay
-from onkel.cli.writing import WholeFile, check_json, check_target, finite, growing
-from onkel.online import Online
-from onkel.recipes import RECIPES, Learner, make_learner
-from onkel.stored import load_closed, save_model
+from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, finite, growing, is_special
+from onkel.recipes import RECIPES, make_learner
+from onkel.stored import Stored, load_model
 
 EXAMPLES = """examples:
   onkel run                                        the built-in drifting stream of 200,000 rows
@@ -60,54 +60,76 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Carry out the command: but for checkpoints, nothing it writes takes its name before everything went well."""
+    checked(options)
+    saved = _resumed(options)
+    feed = open_feed(options, saved)
+    work = saved or _start(options, feed)
+    under_way = UnderWay(options, feed, work)
+    if feed.guessed:
+        print(f"onkel: {feed.guessed}", file=sys.stderr)
+    with ExitStack() as files:
+        scores = _scores_file(options, "progress" in work.extra, under_way.scores_size)
+        try:
+            under_way.learn(files.enter_context(scores))
+        except Stopped as stopped:
+            raise _left_behind(options, under_way, stopped) from None
+        report = finite(under_way.report())
+        if options.on_error == "skip":
+            report["rows_skipped"] = feed.n_skipped
+        if options.json:
+            files.enter_context(WholeFile(options.json)).write(json.dumps(report, indent=1) + "\n")
+        write_report(options, {report["learner"]: report}, feed.source)
+        under_way.save(options.save)
+    for sentence in (*under_way.notes, *feed.notes()):
+        print(f"onkel: {sentence}", file=sys.stderr)
+    if not (options.quiet or options.to_standard_output):
+        Display.table(report, feed.classes)
+
+
+def checked(options: argparse.Namespace) -> None:
+    """Refuse, before anything is learned, what could not be written in the end, and options that contradict."""
     for path in (options.save, options.scores, options.checkpoint):
         if path is not None:
             check_target(path)
     check_json(options.json)
     check_report(options)
+    if options.checkpoint and is_special(options.checkpoint):
+        raise ValueError("--checkpoint needs a file, which is written again and again.")
+    targets = {"--json": options.json, "--save": options.save, "--scores": options.scores, "--report": options.report}
+    options.to_standard_output = check_one_output(targets)
     if options.tuned and options.learner:
         raise ValueError("--tuned brings its own learner: leave out --learner.")
-    online, saved = _resumed(options)
-    feed = open_feed(options, online, saved)
-    online = online or _start(options, feed)
-    under_way = UnderWay(options, feed, online, saved)
-    with ExitStack() as files:
-        scores = _scores_file(options, "progress" in saved, under_way.scores_size)
-        under_way.learn(files.enter_context(scores))
-        report = finite(under_way.report())
-        if options.on_error == "skip":
-            report["rows_skipped"] = feed.n_skipped
-        text = json.dumps(report, indent=1) + "\n"
-        if options.json and options.json != "-":
-            files.enter_context(WholeFile(options.json)).write(text)
-        write_report(options, {report["learner"]: report}, feed.source)
-        if options.save:
-            save_model(options.save, online, under_way.extra())
-    for sentence in (*under_way.notes, *feed.skipped()):
-        print(f"onkel: {sentence}", file=sys.stderr)
-    if options.json == "-":
-        print(text, end="")
-    elif not options.quiet:
-        Display.table(report, feed.classes)
+    if options.delay and options.evaluate != "delayed":
+        raise ValueError("--delay needs --evaluate delayed.")
 
 
-def _resumed(options: argparse.Namespace) -> tuple[Online | None, dict[str, Any]]:
+def _left_behind(options: argparse.Namespace, under_way: UnderWay, stopped: Stopped) -> Stopped:
+    """Save what was learned before the run was asked to stop, if that is wanted, and say so."""
+    if not options.save or options.checkpoint:
+        return stopped
+    under_way.save(options.save)
+    return Stopped(f"stopped after {under_way.tally.rows:,} rows; what was learned is in {options.save}.")
+
+
+def _resumed(options: argparse.Namespace) -> Stored | None:
     """The saved learner and what was saved with it, if one is to go on."""
     if not options.resume:
-        return None, {}
+        return None
     given = {"--learner": options.learner, "--tuned": options.tuned, "--set": options.set, "--dtype": options.dtype}
-    given |= {"--features": options.features, "--task": None if options.task == "auto" else options.task}
+    given |= {"--features": options.features, "--classes": options.classes}
+    given |= {"--task": None if options.task == "auto" else options.task}
     if any(given.values()):
         named = ", ".join(name for name, value in given.items() if value)
         raise ValueError(f"--resume brings its own learner and task: leave out {named}.")
-    return load_closed(options.resume)
+    return load_model(options.resume)
 
 
 def _scores_file(options: argparse.Namespace, going_on: bool, size: int | None) -> Any:
     """Where scores go: a file that appears whole in the end or, with checkpoints, one that grows with the run."""
     if not options.scores:
         return nullcontext()
-    return growing(options.scores, size or 0) if options.checkpoint or going_on else WholeFile(options.scores)
+    again = (options.checkpoint or going_on) and not is_special(options.scores)
+    return growing(options.scores, size or 0) if again else WholeFile(options.scores)
 
 
 def tuned(path: str) -> tuple[str, dict[str, Any]]:
@@ -119,7 +141,6 @@ def tuned(path: str) -> tuple[str, dict[str, Any]]:
         raise ValueError(f"{path}: this is not what `onkel tune` writes.") from None
 
 
-def _start(options: argparse.Namespace, feed: Feed) -> Online:
+def _start(options: argparse.Namespace, feed: Feed) -> Stored:
     name, found = tuned(options.tuned) if options.tuned else (options.learner or "auto", {})
-    learner: Learner = make_learner(name, **found, **parse_settings(options.set))
-    return learner.start(feed.n_features, feed.task, feed.n_outputs, options.dtype or "float32", options.seed)
+    return feed.start(make_learner(name, **found, **parse_settings(options.set)), options)

@@ -12,7 +12,7 @@ from onkel.cli.feeding import open_feed
 from onkel.cli.options import add_command, add_json, add_stream, count, parse_settings, value
 from onkel.cli.under_way import plain, spoken
 from onkel.cli.writing import check_json, write_json
-from onkel.evaluate import prequential
+from onkel.evaluate import Tally, prequential
 from onkel.recipes import Learner, make_learner
 
 EXAMPLES = """examples:
@@ -48,14 +48,14 @@ def run(options: argparse.Namespace) -> None:
     if bool(options.grid) == bool(options.range):
         raise ValueError("Give --grid or --range: what to choose, and from where.")
     options.limit = min(options.rows, options.limit or options.rows)
-    feed, given = open_feed(options, None, {}), parse_settings(options.set)
-    blocks, tried = [*feed.pairs()], list[dict[str, Any]]()
+    feed, given = open_feed(options), parse_settings(options.set)
+    blocks, tried = [*feed.blocks(0)], list[dict[str, Any]]()
 
     def error_of(params: dict[str, Any]) -> float:
         learner: Learner = make_learner(options.learner, **given, **params)
-        online = learner.start(feed.n_features, feed.task, feed.n_outputs, options.dtype or "float32", options.seed)
+        work = feed.start(learner, options)
         with spoken(feed.source):
-            report = prequential(online, blocks, feed.n_classes)
+            report = prequential(work.online, feed.paired(work, blocks), tally=Tally(work.answers))
         error = float(report["mse"] if feed.task == "regression" else report["mistake_rate"])
         tried.append({"parameters": plain(params), "error": error if np.isfinite(error) else None})
         return error

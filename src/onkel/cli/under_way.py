@@ -1,6 +1,7 @@
 """A run under way: from the first row, or from a checkpoint, to its report."""
 
 import argparse
+import copy
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -9,17 +10,24 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from onkel.cli.checkpoints import Checkpoint, Interrupts, Place, packed_rows, unpacked_rows, whole
+from onkel.cli.checkpoints import (
+    Checkpoint,
+    Interrupts,
+    NoInterrupts,
+    Place,
+    Stopped,
+    packed_rows,
+    unpacked_rows,
+    whole,
+)
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed
-from onkel.cli.writing import size_on_disk
+from onkel.cli.writing import WholeFile, is_special, size_on_disk
 from onkel.evaluate import Tally, prequential
-from onkel.metrics import Intervals, Probabilities
-from onkel.online import Online
 from onkel.recipes import Learner
 from onkel.report.history import History
 from onkel.snapshot import nbytes
-from onkel.stored import save_model
+from onkel.stored import Stored, save_model
 from onkel.streams import STREAMS, StreamError
 
 UNTESTED = ("curve", "log_loss", "calibration_error", "reliability", "coverage", "interval_width")
@@ -28,22 +36,17 @@ UNTESTED = ("curve", "log_loss", "calibration_error", "reliability", "coverage",
 class UnderWay:
     """A learner at work, its errors so far and its place in the stream."""
 
-    def __init__(self, options: argparse.Namespace, feed: Feed, online: Online, extra: dict[str, Any]) -> None:
-        self.options, self.feed, self.online, self.means = options, feed, online, feed.means
-        self.tally = Tally(online.task, feed.n_classes, probable=online.probable)
-        self.sureness: Probabilities | Intervals = next(
-            metric for metric in self.tally.metrics if isinstance(metric, Probabilities | Intervals)
-        )
+    def __init__(self, options: argparse.Namespace, feed: Feed, work: Stored) -> None:
+        self.options, self.feed, self.work, self.online = options, feed, work, work.online
+        self.tally = Tally(work.answers)
         self.place, self.figures = Place(), dict[str, Any]()
-        self.history = History(online) if options.report or options.plots else None
-        self.waiting: deque[tuple[Any, Any]] = deque()
+        self.history = History(self.online) if options.report or options.plots else None
+        self.waiting: deque[tuple[Any, ...]] = deque()
         self.scores_file: IO[str] | None = None
         self.scores_size: int | None = 0  # bytes that a checkpoint counts on; None: it was written without scores
         self.notes = list[str]()
-        if "progress" in extra:
-            self._go_on(extra["progress"], options.resume)
-        elif isinstance(known := extra.get(self._sure), type(self.sureness.state)):
-            self.sureness.state = known
+        if "progress" in work.extra:
+            self._go_on(work.extra["progress"], options.resume)
 
     def _go_on(self, progress: Any, path: str) -> None:
         """Take over what a checkpoint holds; it must be of the same stream."""
@@ -69,44 +72,43 @@ class UnderWay:
         made_up = given.data is None or given.data in STREAMS
         return {
             "DATA": (given.data or "drifting", given.seed) if made_up else self.feed.rows,
-            "features": self.feed.n_features,
+            "features": None if self.work.columns.grows else self.work.columns.width,
             "--order": given.order,
             "--permutation": given.permutation,
             "--limit": given.limit,
             "--evaluate": (given.evaluate, {"blocks": given.block, "delayed": given.delay}.get(given.evaluate)),
         }
 
-    def extra(self) -> dict[str, Any]:
-        """What `KernelClassifier.load` or `KernelRegressor.load` needs besides the model."""
-        name = "KernelRegressor" if self.online.task == "regression" else "KernelClassifier"
-        return {
-            "estimator": name, "feature_names": None, "epochs": 1, "classes": self.feed.classes,
-            self._sure: self.sureness.state, "values": self.feed.values,
-            "means": None if self.means is None else self.means.state(),
-        }  # fmt: skip
-
-    @property
-    def _sure(self) -> str:
-        """What a model file calls that which says how sure answers are."""
-        return "errors" if self.online.task == "regression" else "calibration"
-
     def learn(self, scores_file: IO[str] | None) -> None:
         """Learn all rows that are left, in as many passes as are wanted."""
         self.scores_file = scores_file
         with ExitStack() as stack, spoken(self.feed.source):
-            quiet = self.options.quiet or self.options.json == "-"
+            quiet = self.options.quiet or self.options.to_standard_output
             display = stack.enter_context(Display(self.feed.rows, quiet))
-            checkpoint = stack.enter_context(self._checkpoint())
-            self._first_pass(display, checkpoint)
-            self._further_passes(checkpoint)
+            interrupts = stack.enter_context(self._interrupts())
+            checkpoint = Checkpoint(self.options.checkpoint, self.options.every, self._save, interrupts)
+            try:
+                self._first_pass(display, checkpoint, interrupts)
+                self._further_passes(checkpoint)
+            except Stopped as stopped:
+                if not str(stopped):  # while rows were waited for
+                    checkpoint.stop(Place(0, self.tally.rows))
+                raise
 
-    @contextmanager
-    def _checkpoint(self) -> Iterator[Checkpoint | None]:
-        if not self.options.checkpoint:
-            yield None
+    def _interrupts(self) -> Interrupts:
+        """What Ctrl-C does: where something is to be left behind, it waits until that is whole."""
+        return Interrupts() if self.options.checkpoint or self.options.save else NoInterrupts()
+
+    def save(self, path: str | None) -> None:
+        """Write the model, if that is wanted."""
+        if path is None:
             return
-        with Interrupts() as interrupts:
-            yield Checkpoint(self.options.checkpoint, self.options.every, self._save, interrupts)
+        work = self.work
+        if is_special(path):
+            with WholeFile(path, binary=True) as file:
+                save_model(file, work.online, work.answers, work.columns)
+        else:
+            save_model(path, work.online, work.answers, work.columns)
 
     def _save(self, path: str, place: Place) -> None:
         progress = {
@@ -114,11 +116,12 @@ class UnderWay:
             "waiting": packed_rows(self.waiting), "history": None if self.history is None else self.history.state(),
             "scores": None if self.scores_file is None else size_on_disk(self.scores_file),
         }  # fmt: skip
-        save_model(path, self.online, {**self.extra(), "progress": progress})
+        save_model(path, self.online, self.work.answers, self.work.columns, {"progress": progress})
 
-    def _first_pass(self, display: Display, checkpoint: Checkpoint | None) -> None:
+    def _first_pass(self, display: Display, checkpoint: Checkpoint, interrupts: Interrupts) -> None:
         """Predict and learn; of a pass that is over, only the figures are left."""
-        pairs = self.feed.pairs(self.place.rows, self.means) if self.place.passes == 0 else iter(())
+        over = self.place.passes > 0
+        pairs = iter(()) if over else self.feed.pairs(self.work, self.place.rows, interrupts.idle)
         first = [*islice(pairs, 1)]
         if first:
             self.online.prepare(first[0][0])  # before the clock starts
@@ -129,38 +132,38 @@ class UnderWay:
                 self.history.update(tally, targets, scores)
             if self.scores_file is not None:
                 np.savetxt(self.scores_file, scores, fmt="%.17g")
-            if checkpoint is not None:
-                checkpoint.passed(len(targets), Place(0, tally.rows))
+            checkpoint.passed(len(targets), Place(0, tally.rows))
 
         blocks = chain(first, pairs)
         self.figures = prequential(
-            self.online, blocks if self.history is None else self.history.seen(blocks), self.feed.n_classes,
+            self.online, blocks if self.history is None else self.history.seen(blocks),
             mode=self.options.evaluate, delay=self.options.delay, watch=watch, tally=self.tally,
             waiting=self.waiting,
         )  # fmt: skip
 
-    def _further_passes(self, checkpoint: Checkpoint | None) -> None:
+    def _further_passes(self, checkpoint: Checkpoint) -> None:
         for done in range(max(1, self.place.passes), self.options.epochs):
             at = self.place.rows if done == self.place.passes else 0
-            for rows, targets in self.feed.pairs(at, self.means):
-                self.online.learn(rows, targets)
+            for rows, targets, *weights in self.feed.pairs(self.work, at):
+                self.online.learn(rows, targets, *weights)
                 at += len(targets)
-                if checkpoint is not None:
-                    checkpoint.passed(len(targets), Place(done, at))
+                checkpoint.passed(len(targets), Place(done, at))
 
     def report(self) -> dict[str, Any]:
         """Learner, figures and, if there is one, the errors on the test file."""
-        learner, online = cast(Learner, self.online.learner), self.online
+        learner, online, columns = cast(Learner, self.online.learner), self.online, self.work.columns
         report = {"learner": learner.name, "parameters": plain(learner.get_params()), **self.figures}
         report |= {"task": online.task, "model_bytes": nbytes(online.model), "rows_learned": online.rows_learned}
+        report |= {"task_guessed": self.feed.guessed} if self.feed.guessed else {}
         report |= {} if self.feed.classes is None else {"classes": self.feed.classes.tolist()}
+        report |= {} if columns.names is None else {"feature_names": columns.names}
         report |= {} if self.history is None else self.history.report()
         return report if self.feed.test is None else {**report, "test": self._tested()}
 
     def _tested(self) -> dict[str, Any]:
-        """Errors of the frozen model on other rows."""
-        tally = Tally(self.online.task, self.feed.n_classes)
-        for rows, targets in self.feed.test_pairs(self.means):
+        """Errors of the frozen model on other rows, whose labels are counted as `onkel predict` gives them."""
+        tally = Tally(copy.deepcopy(self.work.answers), ties="first")
+        for rows, targets in self.feed.test_pairs(self.work):
             tally.update(targets, self.online.score(rows))
         return {key: value for key, value in tally.report().items() if key not in UNTESTED}
 

@@ -4,6 +4,9 @@ import errno
 import json
 import os
 import secrets
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
@@ -11,25 +14,33 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+STANDARD_OUTPUT = "-"
+
 
 class WholeFile:
     """A file, of text unless told otherwise, that takes its name only when everything that belongs with it went well.
 
-    What is there already and is no plain file, such as a pipe or a device, is written to directly.
+    Standard output, and what is there already and is no plain file, such as a pipe or a device, are written to at once.
     """
 
     def __init__(self, path: str, binary: bool = False) -> None:
         check_target(path)
         self.how: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8"}
-        self.path = Path(os.path.realpath(path))
-        self.direct = self.path.exists() and not self.path.is_file()
+        self.binary, self.standard, self.direct = binary, path == STANDARD_OUTPUT, is_special(path)
+        self.path = Path(path if self.direct else os.path.realpath(path))
         self.part = self.path if self.direct else self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
 
     def __enter__(self) -> IO[Any]:
-        self.file = open(self.part, **self.how)
+        if self.standard:
+            self.file: IO[Any] = sys.stdout.buffer if self.binary else sys.stdout
+        else:
+            self.file = open(self.part, **self.how)
         return self.file
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if self.standard:
+            self.file.flush()
+            return
         self.file.close()
         if self.direct:
             return
@@ -37,6 +48,11 @@ class WholeFile:
             self.part.replace(self.path)
         else:
             self.part.unlink(missing_ok=True)
+
+
+def is_special(path: str) -> bool:
+    """Whether this is standard output, a pipe or a device: something to write to, and not to replace."""
+    return path == STANDARD_OUTPUT or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
 @contextmanager
@@ -61,26 +77,34 @@ def size_on_disk(file: IO[str]) -> int:
 
 def check_json(path: str | None) -> None:
     """Refuse, before anything is done, a FILE of --json that could not be written in the end."""
-    if path is not None and path != "-":
+    if path is not None:
         check_target(path)
+
+
+def check_one_output(targets: dict[str, str | None]) -> bool:
+    """Whether one of these targets is standard output; only one may be."""
+    both = [option for option, path in targets.items() if path == STANDARD_OUTPUT]
+    if len(both) > 1:
+        raise ValueError(f"{' and '.join(both[:2])} cannot both write to standard output.")
+    return bool(both)
 
 
 def write_json(path: str | None, content: Any) -> None:
     """Write what --json asks for: nothing, to standard output ('-'), or to a file."""
-    text = json.dumps(finite(content), indent=1) + "\n"
-    if path == "-":
-        print(text, end="")
-    elif path is not None:
+    if path is not None:
         with WholeFile(path) as file:
-            file.write(text)
+            file.write(json.dumps(finite(content), indent=1) + "\n")
 
 
 class JsonList:
-    """Writes an object whose last member is a list that is never whole in memory."""
+    """Writes an object one of whose members is a list that is never whole in memory.
 
-    def __init__(self, file: IO[str], head: dict[str, Any], name: str) -> None:
-        file.write(f"{json.dumps(head)[:-1]}, {json.dumps(name)}: [")
-        self.file, self.between = file, "\n"
+    Standard output gets it in the end, when everything went well; until then it waits in a temporary file.
+    """
+
+    def __init__(self, path: str, head: dict[str, Any], name: str) -> None:
+        self.target, self.between, self.tail = WholeFile(path), "\n", dict[str, Any]()
+        self.head = f"{json.dumps(head)[:-1]}, {json.dumps(name)}: ["
 
     def append(self, item: Any) -> None:
         """Write one more item."""
@@ -88,11 +112,18 @@ class JsonList:
         self.between = ",\n"
 
     def __enter__(self) -> "JsonList":
+        self.file: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")
+        self.file.write(self.head)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.file.write("\n]}\n")
+        with self.file:
+            if kind is None:
+                more = "".join(f", {json.dumps(key)}: {json.dumps(finite(value))}" for key, value in self.tail.items())
+                self.file.write(f"\n]{more}}}\n")
+                self.file.seek(0)
+                with self.target as out:
+                    shutil.copyfileobj(self.file, out)
 
 
 def check_folder(path: str) -> None:
@@ -106,6 +137,10 @@ def check_folder(path: str) -> None:
 
 def check_target(path: str) -> None:
     """Refuse, before anything is learned, a target whose folder is missing or that is a folder itself."""
+    if path and is_special(path):
+        if path != STANDARD_OUTPUT and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return
     target = Path(os.path.realpath(path))
     if target.is_dir() or not path:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path or "''")

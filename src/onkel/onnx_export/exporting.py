@@ -1,72 +1,98 @@
 """From a learner at work to an ONNX file: rows, scores, labels and probabilities, and what the file says of itself."""
 
 import json
+from functools import singledispatch
 from importlib.metadata import version
 from typing import Any, cast
 
 import numpy as np
 
-from onkel.calibration import RISE, Calibration, calibration
+from onkel.calibration import AHEAD, RISE, Calibration
+from onkel.model.answers import Answers, ClassAnswers, NumberAnswers, plain_answers
+from onkel.model.columns import Columns
 from onkel.online import Online, Waiting, bare
 from onkel.onnx_export.graph import Graph
 from onkel.onnx_export.scoring import scores, sigmoid
 from onkel.points import WIDE
 from onkel.recipes import Learner
 from onkel.scaling import BULK, FARTHEST, FLAT, GAP, HUGE, Scaler, Standardised
-from onkel.streams.means import Means
 
 F64 = np.float64
 
 
-def to_onnx(online: Online, extra: dict[str, Any]) -> bytes:
-    """The ONNX file of a learner at work, with what is saved beside it: classes, calibration, names, means."""
-    width = online.setting.n_features
+def to_onnx(online: Online, answers: Answers | None = None, columns: Columns | None = None) -> bytes:
+    """The ONNX file of a learner at work, with what its scores and its columns mean, where that is known."""
+    width, outputs = online.setting.n_features, online.setting.n_outputs
+    answers = plain_answers(online.task, outputs, online.probable) if answers is None else answers
+    columns = Columns(width=width) if columns is None else columns
     if width > WIDE:
         raise ValueError(f"Rows of ONNX are dense: a model of {width:,} columns, more than {WIDE:,}, is not exported.")
-    if extra.get("open"):
-        raise ValueError("A model that takes columns, classes or missing numbers in its own way is not exported.")
     model = bare(online.model)
     model = model.model if isinstance(model, Waiting) else model
     if model is None:
         raise ValueError("The model has not learned any row yet: there is nothing to export.")
-    g, rows = Graph(width, online.setting.dtype), "rows"
-    if extra.get("means") is not None:
-        means = Means.of(extra["means"]).fill(np.full((1, width), np.nan))
-        rows = g("Where", g("IsNaN", rows), means, rows)
+    g = Graph(width, online.setting.dtype)
+    rows = filled(g, columns)
     if isinstance(online.model, Standardised):
         rows = standardised(g, rows, online.model.scaler)
     found = scores(model, g, g.cast(rows, g.real))
-    if online.task == "regression":
-        g.output("prediction", g("Reshape", found, np.array([-1])), F64)
-    else:
-        decided(g, found, online, extra)
-    return g.packed(notes(online, extra), version("onkel"))
+    told(answers, g, found)
+    return g.packed(notes(online, answers, columns), version("onkel"))
 
 
-def notes(online: Online, extra: dict[str, Any]) -> dict[str, str]:
+def filled(g: Graph, columns: Columns) -> str:
+    """Rows with something in place of what is missing; where rows are standardised, that is done there."""
+    stand_in = columns.filled(np.full((1, g.width), np.nan), learns=False)
+    known = ~np.isnan(stand_in)
+    return g("Where", g("And", g("IsNaN", "rows"), known), np.nan_to_num(stand_in), "rows") if known.any() else "rows"
+
+
+def notes(online: Online, answers: Answers, columns: Columns) -> dict[str, str]:
     """What the file says of itself."""
-    lists = {key: extra[key] for key in ("feature_names", "classes") if extra.get(key) is not None}
-    told = {"onkel_version": version("onkel"), "learner": repr(cast(Learner, online.learner)), "task": online.task}
-    return told | {key: json.dumps(np.asarray(value).tolist()) for key, value in lists.items()}
+    lists = {"feature_names": columns.names, "classes": answers.classes}
+    said = {"onkel_version": version("onkel"), "learner": repr(cast(Learner, online.learner)), "task": online.task}
+    return said | {key: json.dumps(np.asarray(v).tolist()) for key, v in lists.items() if v is not None}
 
 
-def decided(g: Graph, found: str, online: Online, extra: dict[str, Any]) -> None:
-    """Labels, scores and probabilities, as `KernelClassifier` gives them; labels without names are numbers."""
-    outputs, classes, state = online.setting.n_outputs, extra.get("classes"), extra.get("calibration")
-    classes = np.arange(max(2, outputs)) if classes is None else np.asarray(classes)
-    state = state if isinstance(state, Calibration) else calibration(online.probable)
+@singledispatch
+def told(answers: Any, g: Graph, found: str) -> None:
+    """Add what answers make of scores to the outputs of a graph."""
+    raise ValueError(f"Answers of the type {type(answers).__name__} have no form in ONNX and are not exported.")
+
+
+@told.register
+def _(answers: NumberAnswers, g: Graph, found: str) -> None:
+    g.output("prediction", g("Reshape", found, np.array([-1])), F64)
+
+
+@told.register
+def _(answers: ClassAnswers, g: Graph, found: str) -> None:
+    """Labels, scores and probabilities, as `KernelClassifier` gives them."""
+    classes, state = answers.classes, answers.calibration
+    found = in_order(g, found, answers)
+    outputs = 1 if answers.task == "binary" else len(classes)
     scaled = g("Mul", found, F64(np.exp(state.moves[0])))
     if outputs > 1:
         place, likely = g("ArgMax", found, axis=1, keepdims=0), g("Softmax", scaled, axis=1)
+    elif len(classes) == 1:
+        place = g.cast(g("Mul", g("ReduceSum", found, np.array([1]), keepdims=0), F64(0.0)), np.int64)
+        likely = g("Add", g("Mul", g("ReduceSum", found, np.array([1])), F64(0.0)), F64(1.0))
     else:
         place = g.cast(g("Greater", g("Reshape", found, np.array([-1])), F64(0.0)), np.int64)
         likely = g("Concat", sigmoid(g, g("Neg", scaled)), sigmoid(g, scaled), axis=1)
-    likely = put_right(g, place, likely, state, max(2, outputs))
-    if len(classes) == 1:
-        place, likely = g("Mul", place, np.int64(0)), g("ReduceSum", likely, np.array([1]))
+    likely = put_right(g, place, likely, state, len(classes)) if len(classes) > 1 else likely
     g.output("label", g("Gather", classes, place), classes.dtype)
     g.output("scores", found, F64, outputs)
     g.output("probabilities", likely, F64, len(classes))
+
+
+def in_order(g: Graph, found: str, answers: ClassAnswers) -> str:
+    """Scores in the order of the classes."""
+    if answers.order is None:
+        return found
+    if answers.task == "binary":
+        return g("Neg", found) if answers.order[0] else found
+    return g("Gather", found, answers.order, axis=1)
 
 
 def put_right(g: Graph, place: str, likely: str, state: Calibration, count: int) -> str:
@@ -78,7 +104,9 @@ def put_right(g: Graph, place: str, likely: str, state: Calibration, count: int)
     distance = g("Sub", g("Log", p), g("Log", g("Max", rest, F64(1e-300))))
     free = sigmoid(g, g("Add", g("Mul", distance, F64(np.exp(state.moves[1]))), F64(state.moves[2])))
     level = g("Div", second, g("Max", g("Add", rest, second), F64(1e-300)))
-    q = g("Max", free, g("Add", level, g("Mul", g("Sub", p, level), F64(RISE))))
+    later = g.cast(g("Greater", g("Reshape", place, np.array([-1, 1])), np.int64(0)), F64)
+    ahead = g("Mul", level, g("Add", F64(1.0), g("Mul", later, F64(AHEAD))))
+    q = g("Max", free, g("Add", level, g("Mul", g("Sub", p, level), F64(RISE))), ahead)
     even = g("Greater", rest, F64(0.0))
     shares = g("Where", even, g("Div", others, g("Max", rest, F64(1e-300))), F64(1.0 / (count - 1)))
     return g("Where", answer, q, g("Mul", g("Sub", F64(1.0), q), shares))

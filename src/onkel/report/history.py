@@ -20,6 +20,7 @@ from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
 from onkel.maps.lifting import features_of
 from onkel.metrics import errors
+from onkel.model.columns import resized
 from onkel.online import Online, Waiting, bare
 from onkel.relevance import relevance
 from onkel.streams.block import Block, concatenate, packed, select, unpacked
@@ -60,15 +61,15 @@ class History:
         self._losses: NDArray[np.float64] = np.zeros(0)
         self._random = np.random.default_rng(0)
 
-    def seen(self, pairs: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    def seen(self, pairs: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """The same blocks; the rows of the last are remembered."""
-        for rows, targets in pairs:
-            self._rows = rows
-            yield rows, targets
+        for pair in pairs:
+            self._rows = pair[0]
+            yield pair
 
     def update(self, tally: Tally, targets: Any, scores: Any) -> None:
         """Take note of a block that was learned."""
-        self._keep(targets, errors(self.online.task, targets, scores), tally.rows)
+        self._keep(targets, tally.answers.errors(targets, scores, tally.ties), tally.rows)
         self._blocks += 1
         if self._blocks % self.every == 0:
             self.moments.append(Moment(tally.rows, tally.seconds, expert_weights(self.online.model)))
@@ -82,12 +83,16 @@ class History:
         if not len(new) or self._rows is None:
             return
         block = select(Block(self._rows, np.asarray(targets, np.float64)), new)
-        kept = block if self._kept is None else concatenate([self._kept, block])
+        kept = block if self._kept is None else concatenate([self._widened(self._kept), block])
         lost = np.concatenate([self._losses, losses[new]])
         if len(lost) > SAMPLE:
             stay = np.sort(self._random.choice(len(lost), SAMPLE, replace=False))
             kept, lost = select(kept, stay), lost[stay]
         self._kept, self._losses = kept, lost
+
+    def _widened(self, block: Block) -> Block:
+        """Rows of earlier, with the columns that the learner has now."""
+        return block._replace(rows=resized(block.rows, self.online.setting.n_features, 0.0))
 
     def state(self) -> dict[str, Any]:
         """All it knows, to be restored by another one."""
@@ -122,8 +127,10 @@ class History:
         model = bare(self.online.model)
         assert isinstance(model, Linear)
         assert self._kept is not None
-        features = features_of(model.feature_map, self.online.seen(self._kept.rows)).astype(np.float64)
+        rows = self._widened(self._kept).rows
+        features = features_of(model.feature_map, self.online.seen(rows)).astype(np.float64)
         targets = np.asarray(self._kept.labels, np.float64)
+        targets = np.maximum(targets, 0.0) if self.online.task == "multiclass" else targets  # two may have become more
         scores = fitted(features, targets, self.online.setting.n_outputs)
         best = float(np.mean(errors(self.online.task, targets, scores)))
         return {"rows": len(self._losses), "error": float(np.mean(self._losses)), "best": best}

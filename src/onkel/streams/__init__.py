@@ -39,7 +39,7 @@ from onkel.streams.libsvm import LibsvmFile
 from onkel.streams.lines import OnError
 from onkel.streams.memory import ArrayStream, DictStream
 from onkel.streams.opening import COMPRESSIONS, Source, name_of, open_bytes
-from onkel.streams.table import Reading
+from onkel.streams.table import NOTHING_KNOWN, Known, Reading
 
 __all__ = [
     "STREAMS",
@@ -108,6 +108,8 @@ def open_stream(
     seed: int = 1,
     rows: int | None = None,
     on_error: OnError = "stop",
+    known: Known = NOTHING_KNOWN,
+    grows: bool = False,
     **choice: Unpack[ColumnChoice],
 ) -> Stream:
     """Open a file, a folder or a built-in stream by its name.
@@ -130,7 +132,11 @@ def open_stream(
         Stop after that many rows; by default, at the end of the file or after 200,000 rows of a built-in stream.
     on_error
         Whether a bad line is an error ("stop") or is left out and counted ("skip").
-    label, columns, drop, categorical, missing, hash_columns
+    known
+        What a model that is to see the rows knows of them.
+    grows
+        Whether later rows of LIBSVM text may be wider.
+    label, columns, drop, categorical, missing, hash_columns, separator
         Of a table, which columns are read, and as what: see `onkel.streams.columns.Choice`.
 
     Examples
@@ -150,11 +156,11 @@ def open_stream(
         return STREAMS[name](seed=seed, block_rows=block_rows, **limit)
     if name != "-" and not os.path.exists(name):
         raise StreamError(f"{name!r} is neither a file nor a built-in stream ({', '.join(STREAMS)}).")
-    stream = _open_file(name, format, Reading(n_features, block_rows, on_error), choice)
+    stream = _open_file(name, format, Reading(n_features, block_rows, on_error, known), choice, grows)
     return stream if rows is None else FirstRows(stream, rows)
 
 
-def _open_file(name: str, format: Format | None, reading: Reading, choice: ColumnChoice) -> Stream:
+def _open_file(name: str, format: Format | None, reading: Reading, choice: ColumnChoice, grows: bool) -> Stream:
     words, found = reading._asdict(), format or _format_of(name)
     if found == "csv":
         return CsvFile(name, **words, **choice)
@@ -163,7 +169,8 @@ def _open_file(name: str, format: Format | None, reading: Reading, choice: Colum
     more = ", ".join(key for key in choice if key != "label")
     if more:
         raise StreamError(f"{name_of(name)}: LIBSVM text has no columns to choose ({more}).")
-    return LibsvmFile(name, **words)
+    words["labels"] = words.pop("known").labels
+    return LibsvmFile(name, **words, grows=grows)
 
 
 def _format_of(name: str) -> Format:

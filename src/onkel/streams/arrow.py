@@ -45,7 +45,7 @@ class Picked(NamedTuple):
 
     numbers: tuple[str, ...]
     texts: tuple[str, ...]
-    label: str
+    label: str | None
     text_labels: bool
 
 
@@ -55,9 +55,15 @@ def cells_of(batch: Any, picked: Picked, first_line: int = 0) -> Cells:
     for place, name in enumerate(picked.numbers):
         numbers[:, place] = _numbers(batch.column(name))
     texts = [_text(batch.column(name)) for name in picked.texts]
+    return Cells(numbers, texts, _labels(batch, picked), first_line)
+
+
+def _labels(batch: Any, picked: Picked) -> Labels:
+    """The labels of a record batch; where there are none, what stands for none."""
+    if picked.label is None:
+        return np.full(batch.num_rows, "") if picked.text_labels else np.full(batch.num_rows, np.nan)
     label = batch.column(picked.label)
-    labels: Labels = _text_labels(label) if picked.text_labels else _numbers(label)
-    return Cells(numbers, texts, labels, first_line)
+    return _text_labels(label) if picked.text_labels else _numbers(label)
 
 
 def _numbers(column: Any) -> NDArray[np.float64]:
@@ -109,7 +115,8 @@ class PlainCsv:
         self._delimiter = delimiter
         self._numbers = tuple(map(str, plan.numeric))
         self._texts = tuple(str(category.position) for category in plan.categories)
-        self._picked = Picked(self._numbers, self._texts, str(plan.label), text_labels)
+        label = None if plan.label is None else str(plan.label)
+        self._picked = Picked(self._numbers, self._texts, label, text_labels)
         self._usable = delimiter != " " and len(delimiter.encode()) == 1 and has_pyarrow()
         if self._usable:
             self._prepare(len(plan.names))
@@ -120,7 +127,8 @@ class PlainCsv:
 
         picked = self._picked
         kinds = dict.fromkeys(picked.numbers, pa.float64()) | dict.fromkeys(picked.texts, pa.string())
-        kinds[picked.label] = pa.string() if picked.text_labels else pa.float64()
+        if picked.label is not None:
+            kinds[picked.label] = pa.string() if picked.text_labels else pa.float64()
         self._columns = [str(position) for position in range(n_columns)]
         self._parsing = csv.ParseOptions(delimiter=self._delimiter)
         self._converting = csv.ConvertOptions(

@@ -9,12 +9,12 @@ import numpy as np
 
 from onkel.streams.arrow import Picked, cells_of, has_pyarrow, is_number, is_text
 from onkel.streams.block import StreamError
-from onkel.streams.columns import Choice, ColumnChoice, Plan, planned, shown
+from onkel.streams.columns import ColumnChoice, Plan, shown
 from onkel.streams.encoding import Cells, faulty_rows, kept
 from onkel.streams.lines import Faults, OnError
 from onkel.streams.opening import Source
 from onkel.streams.partitions import Keys, keys_of
-from onkel.streams.table import Opened, Reading, TableStream
+from onkel.streams.table import NOTHING_KNOWN, Known, Opened, Reading, TableStream
 
 ArrowFormat: TypeAlias = Literal["parquet", "arrow"]
 
@@ -43,6 +43,8 @@ class ArrowFile(TableStream):
         Number of features, if the file shall be held against it.
     block_rows
         Rows per block; the last block may be shorter.
+    known
+        What a model that is to see the rows knows of them.
     label, columns, drop, categorical, missing, hash_columns
         Which columns are read, and as what: see `onkel.streams.columns.Choice`. Nulls and NaN are missing.
     on_error
@@ -69,9 +71,12 @@ class ArrowFile(TableStream):
         n_features: int | None = None,
         block_rows: int = 4096,
         on_error: OnError = "stop",
+        known: Known = NOTHING_KNOWN,
         **choice: Unpack[ColumnChoice],
     ) -> None:
-        super().__init__(source, Choice(**choice), Reading(n_features, block_rows, on_error))
+        if choice.get("separator"):
+            raise StreamError(f"{source}: only text has a separator.")
+        super().__init__(source, choice, Reading(n_features, block_rows, on_error, known))
         self.format = format
 
     def open(self, faults: Faults) -> Opened:
@@ -84,14 +89,15 @@ class ArrowFile(TableStream):
         files = [*map(_File, paths, formats, folders)]
         schema = files[0].schema()
         try:
-            plan = planned(self.choice, schema.names)
+            plan = self.plan_for(schema.names, named=True)
         except StreamError as error:
             raise StreamError(f"{paths[0]}: {error}") from None
+        names, label, said = schema.names, plan.label, self.known.text_labels
         picked = Picked(
-            numbers=tuple(plan.names[position] for position in plan.numeric),
-            texts=tuple(category.name for category in plan.categories),
-            label=plan.names[plan.label],
-            text_labels=is_text(schema.field(plan.label).type),
+            numbers=tuple(names[position] for position in plan.numeric),
+            texts=tuple(names[category.position] for category in plan.categories),
+            label=None if label is None else names[label],
+            text_labels=bool(said) if label is None else is_text(schema.field(label).type),
         )
         _check(files[0], schema, picked)
         return Opened(plan, self._cells(files, plan, picked, faults))
@@ -103,13 +109,13 @@ class ArrowFile(TableStream):
             yield from self._cells_of(file, plan, picked, faults)
 
     def _cells_of(self, file: "_File", plan: Plan, picked: Picked, faults: Faults) -> Iterator[Cells]:
-        columns = [*picked.numbers, *picked.texts, picked.label]
+        columns = [*picked.numbers, *picked.texts, *([] if picked.label is None else [picked.label])]
         blocks_at_once = max(1, BATCH_CELLS // (len(columns) * self.block_rows))
         row = 1
         for batch in file.batches(columns, blocks_at_once * self.block_rows):
             with _sentences(file):
                 cells = cells_of(batch, picked)
-            faulty = faulty_rows(cells, plan)
+            faulty = faulty_rows(cells, plan, self.known.labels)
             if faulty.any():
                 for bad in np.flatnonzero(faulty).tolist():
                     faults.meet(StreamError(f"{file.path}, row {row + bad}: {_fault(cells, bad, picked)}"))
@@ -213,7 +219,7 @@ def _sentences(file: _File) -> Iterator[None]:
 
 def _check(file: _File, schema: Any, picked: Picked) -> None:
     """Whether a file has the columns, and of which types."""
-    for name in (*picked.numbers, *picked.texts, picked.label):
+    for name in (*picked.numbers, *picked.texts, *([] if picked.label is None else [picked.label])):
         if name not in schema.names:
             raise StreamError(f"{file.path}: there is no column {shown(name)}, which the first file has.")
         kind, number = schema.field(name).type, name in picked.numbers
@@ -233,8 +239,8 @@ def _fault(cells: Cells, row: int, picked: Picked) -> str:
     for name, text in zip(picked.texts, cells.texts, strict=True):
         if not text.values[text.codes[row]]:
             return f"column {shown(name)} is empty."
-    label = cells.labels[row]
-    return f"column {shown(picked.label)} is empty." if picked.text_labels else _about(picked.label, float(label))
+    label, name = cells.labels[row], str(picked.label)
+    return f"column {shown(name)} is empty." if picked.text_labels else _about(name, float(label))
 
 
 def _about(name: str, number: float) -> str:

@@ -125,7 +125,7 @@ def better_dense(entries: int, n_rows: int, n_features: int) -> bool:
     return n_features <= FEW_FEATURES or entries > FEW_ZEROS * n_rows * n_features
 
 
-def _cut(block: Block, start: int, stop: int) -> Block:
+def cut(block: Block, start: int, stop: int) -> Block:
     """Rows `start` to `stop` of a block."""
     if isinstance(block.rows, np.ndarray):
         rows: Rows = block.rows[start:stop]
@@ -220,7 +220,7 @@ def take(blocks: Iterable[Block], limit: int) -> Iterator[Block]:
         return
     for block in blocks:
         if len(block.labels) >= left:
-            yield _cut(block, 0, left)
+            yield cut(block, 0, left)
             return  # before the next block is asked for: it may have to be waited for
         left -= len(block.labels)
         yield block
@@ -238,7 +238,7 @@ def drop(blocks: Iterable[Block], count: int) -> Iterator[Block]:
     left = count
     for block in blocks:
         if len(block.labels) > left:
-            yield _cut(block, left, len(block.labels)) if left else block
+            yield cut(block, left, len(block.labels)) if left else block
         left = max(left - len(block.labels), 0)
 
 
@@ -261,10 +261,10 @@ def reblock(blocks: Iterable[Block], size: int) -> Iterator[Block]:
         start, n_rows = 0, len(block.labels)
         while held + n_rows - start >= size:
             stop = start + size - held
-            yield concatenate([*waiting, _cut(block, start, stop)])
+            yield concatenate([*waiting, cut(block, start, stop)])
             waiting, held, start = [], 0, stop
         if start < n_rows:
-            waiting.append(_cut(block, start, n_rows))
+            waiting.append(cut(block, start, n_rows))
             held += n_rows - start
     if waiting:
         yield concatenate(waiting)

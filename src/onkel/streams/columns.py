@@ -1,10 +1,10 @@
 """Which columns of a table are read, and as what."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Literal, NamedTuple, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, cast, get_args
 
 from onkel.streams.block import StreamError
 
@@ -14,6 +14,9 @@ Missing: TypeAlias = Literal["error", "zero", "mean", "nan"]
 
 MISSING = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null"])  # cells that hold no value
 HASH_COLUMNS = 256
+FEW_VALUES = 64  # up to which a column of text is one-hot unless told otherwise
+HOW = ("auto", "hash", "onehot")
+TO_BE_FOUND = {"onehot": "find values", "auto": "find few values", "hash": "hash"}
 
 
 class Choice(NamedTuple):
@@ -22,39 +25,44 @@ class Choice(NamedTuple):
     Attributes
     ----------
     label
-        Column of the label: its position, counted from 0 or, if negative, from the end, or its name.
+        Column of the label: its position, counted from 0 or, if negative, from the end, or its name; None for none.
     columns
         Columns of the features; by default all but the label.
     drop
         Columns that are left out.
     categorical
         Columns of text: "hash" adds 1 to one of `hash_columns` features that all such columns share, "onehot" gives
-        each value that the file holds a feature, a list of values does so for these. A list of columns means "hash".
-        Other values, and missing ones, are zeros.
+        each value that the file holds a feature, a list of values does so for these. "auto", which a list of columns
+        means, is "onehot" for a file in which the column has at most 64 values, else "hash". Other values, and missing
+        ones, are zeros.
     missing
         What an empty cell (or NA, N/A, NaN, null, ?) is: an error, zero, NaN, or the mean of the values in the rows
         before, which is zero before the first. Labels cannot be missing.
     hash_columns
         Number of the features that hashed columns share.
+    separator
+        Character between the cells of text; by default the most frequent of comma, semicolon and tab in the first line.
     """
 
-    label: Column = -1
+    label: Column | None = -1
     columns: Sequence[Column] | None = None
     drop: Sequence[Column] = ()
     categorical: Categorical = ()
     missing: Missing = "error"
     hash_columns: int = HASH_COLUMNS
+    separator: str | None = None
 
 
 class ColumnChoice(TypedDict, total=False):
     """The words of a `Choice`, as keywords."""
 
-    label: Column
+    label: Column | None
     columns: Sequence[Column] | None
     drop: Sequence[Column]
     categorical: Categorical
     missing: Missing
     hash_columns: int
+    separator: str | None
 
 
 class Category(NamedTuple):
@@ -62,19 +70,21 @@ class Category(NamedTuple):
 
     position: int
     name: str
-    how: Literal["hash", "values", "find values"]
+    how: Literal["hash", "values", "find values", "find few values"]
     values: tuple[str, ...] = ()
 
 
 class Plan(NamedTuple):
-    """What becomes of the columns of one file: numbers first, then one-hot features, then the hashed ones."""
+    """What becomes of the columns of one table: numbers first, then one-hot features, then the hashed ones."""
 
-    label: int
+    label: int | None  # None: there is none
     numeric: tuple[int, ...]
     categories: tuple[Category, ...]
-    names: tuple[str, ...]  # of all columns of the file
+    names: tuple[str, ...]  # of all columns of the table
     missing: Missing
     hash_columns: int
+    named: bool = True  # whether the table itself has these names
+    separator: str = ""  # between the cells of text; empty for other formats
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -107,7 +117,7 @@ def checked(choice: Choice) -> Choice:
     Examples
     --------
     >>> checked(Choice(categorical=["city"])).categorical
-    {'city': 'hash'}
+    {'city': 'auto'}
     """
     if choice.missing not in get_args(Missing):
         raise StreamError(f"Missing values are an error, zero, the mean or nan, not {choice.missing!r}.")
@@ -115,10 +125,12 @@ def checked(choice: Choice) -> Choice:
         raise StreamError("Columns are either chosen or dropped, not both.")
     if choice.hash_columns < 1:
         raise StreamError(f"Hashed values need at least one column, not {choice.hash_columns}.")
+    if choice.separator is not None and len(choice.separator) != 1:
+        raise StreamError(f"A separator is one character, such as ';' or a tab, not {choice.separator!r}.")
     given = choice.categorical
-    categorical = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given, "hash")
+    categorical = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given, "auto")
     for column, how in categorical.items():
-        if how not in ("hash", "onehot") if isinstance(how, str) else not how:
+        if how not in HOW if isinstance(how, str) else not how:
             raise StreamError(f"Column {column!r} is categorical by hash, onehot or a list of values, not {how!r}.")
     return choice._replace(categorical=categorical)
 
@@ -141,28 +153,28 @@ def position_of(column: Column, names: Sequence[str]) -> int:
     return position % len(names)
 
 
-def planned(choice: Choice, names: Sequence[str]) -> Plan:
-    """Hold a choice against the columns of a file.
+def planned(choice: Choice, names: Sequence[str], named: bool = True) -> Plan:
+    """Hold a choice against the columns of a table.
 
     Examples
     --------
     >>> planned(checked(Choice("y", drop=["id"], categorical={"city": ["Rome"]})), ["id", "age", "city", "y"]).features
     ('age', 'city=Rome')
     """
-    label = position_of(choice.label, names)
+    label = None if choice.label is None else position_of(choice.label, names)
     dropped = {label, *(position_of(column, names) for column in choice.drop)}
     if choice.columns is None:
         chosen = [position for position in range(len(names)) if position not in dropped]
     else:
         chosen = [position_of(column, names) for column in choice.columns]
-    if label in chosen:
+    if label is not None and label in chosen:
         raise StreamError(f"column {shown(names[label])} is the label and cannot be a feature.")
     if not chosen or len(set(chosen)) < len(chosen):
         raise StreamError("a column is chosen twice." if chosen else "no column is left for the features.")
     categories = _categories(choice, names, chosen)
     text = {category.position for category in categories}
     numeric = tuple(position for position in chosen if position not in text)
-    return Plan(label, numeric, categories, tuple(names), choice.missing, choice.hash_columns)
+    return Plan(label, numeric, categories, tuple(names), choice.missing, choice.hash_columns, named)
 
 
 def _categories(choice: Choice, names: Sequence[str], chosen: Sequence[int]) -> tuple[Category, ...]:
@@ -175,8 +187,27 @@ def _categories(choice: Choice, names: Sequence[str], chosen: Sequence[int]) -> 
         if not isinstance(how, str):
             categories.append(Category(position, names[position], "values", tuple(how)))
         else:
-            categories.append(Category(position, names[position], "hash" if how == "hash" else "find values"))
+            categories.append(Category(position, names[position], cast(Any, TO_BE_FOUND[how])))
     return tuple(categories)
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Names of columns, each once: a column without one is called after its position, a second `a` is `a.1`.
+
+    Examples
+    --------
+    >>> distinct(["a", "", "a", " b "])
+    ['a', 'x2', 'a.1', 'b']
+    """
+    found: dict[str, None] = {}
+    for number, name in enumerate(names, start=1):
+        plain = name.strip() or f"x{number}"
+        own, copy = plain, 0
+        while own in found:
+            copy += 1
+            own = f"{plain}.{copy}"
+        found[own] = None
+    return list(found)
 
 
 def cleaned(cell: str | None) -> str:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from onkel.streams.arrow import PlainCsv
 from onkel.streams.block import Labels, StreamError, at_line
-from onkel.streams.columns import Choice, ColumnChoice, Plan, cleaned, planned, shown
+from onkel.streams.columns import Choice, ColumnChoice, Plan, cleaned, shown
 from onkel.streams.encoding import Cells, Text, faulty_rows
 from onkel.streams.lines import BYTE_ORDER_MARK, Faults, OnError, whole_lines
 from onkel.streams.opening import Source, name_of, open_bytes, read_once
 from onkel.streams.records import Lines, Record, records
-from onkel.streams.table import Opened, Reading, TableStream
+from onkel.streams.table import NOTHING_KNOWN, Known, Opened, Reading, TableStream
 
 DELIMITERS = ",;\t"
 HEAD_ROWS = 100  # looked at to tell a header from a row, and text labels from numbers
@@ -27,6 +27,7 @@ class Layout(NamedTuple):
     columns: tuple[str, ...]  # how messages call them
     text_labels: bool
     has_header: bool
+    labels_needed: bool
 
 
 class CsvFile(TableStream):
@@ -45,7 +46,9 @@ class CsvFile(TableStream):
         Number of features, if the file shall be held against it.
     block_rows
         Rows per block; the last block may be shorter.
-    label, columns, drop, categorical, missing, hash_columns
+    known
+        What a model that is to see the rows knows of them.
+    label, columns, drop, categorical, missing, hash_columns, separator
         Which columns are read, and as what: see `onkel.streams.columns.Choice`. Labels are numbers if all are that the
         first 100 rows have; otherwise they are text.
     on_error
@@ -76,26 +79,29 @@ class CsvFile(TableStream):
         n_features: int | None = None,
         block_rows: int = 4096,
         on_error: OnError = "stop",
+        known: Known = NOTHING_KNOWN,
         **choice: Unpack[ColumnChoice],
     ) -> None:
-        super().__init__(source, Choice(**choice), Reading(n_features, block_rows, on_error))
+        super().__init__(source, choice, Reading(n_features, block_rows, on_error, known))
         self.header = header
-        self.delimiter = delimiter
+        self.delimiter = delimiter or self.choice.separator
 
     def open(self, faults: Faults) -> Opened:
         """Find out what the columns are, and open the rows after the header."""
         name = name_of(self.source)
-        delimiter, texts = _delimited(self.delimiter, _texts(self.source))
-        head, texts = _looked_at(texts, delimiter)
+        remembered = self.known.plan.separator if self.known.plan else ""
+        delimiter, texts = _delimited(self.delimiter, remembered, _texts(self.source))
+        head, texts = _looked_at(texts, delimiter, 1 if self.prompt else HEAD_ROWS + 1)
         if head and head[0].fault and self.on_error == "stop":
             raise at_line(name, head[0].line, head[0].fault)
         head = [record for record in head if not record.fault]
         if not head:
             raise StreamError(f"{name}: there are no rows in it.")
         try:
-            layout = _layout(head, self.choice, self.header)
+            layout = _layout(head, self)
         except StreamError as error:
             raise at_line(name, head[0].line, str(error)) from None
+        layout = layout._replace(plan=layout.plan._replace(separator=delimiter))
         return Opened(layout.plan, _pieces(texts, layout, delimiter, _Reader(name, faults)), head[0].line)
 
 
@@ -124,7 +130,7 @@ def _texts(source: Source) -> Iterator[bytes]:
         yield from texts
 
 
-def _delimited(delimiter: str | None, texts: Iterator[bytes]) -> tuple[str, Iterator[bytes]]:
+def _delimited(delimiter: str | None, remembered: str, texts: Iterator[bytes]) -> tuple[str, Iterator[bytes]]:
     """The delimiter, if need be from the first line that is not blank, and all texts."""
     if delimiter is not None:
         return delimiter, texts
@@ -133,11 +139,12 @@ def _delimited(delimiter: str | None, texts: Iterator[bytes]) -> tuple[str, Iter
         taken.append(text)
         if text.strip():
             first = next(filter(bytes.strip, text.split(b"\n"))).decode("latin-1")
-            return max(DELIMITERS, key=first.count), chain(taken, texts)
+            found = remembered if remembered and remembered in first else max(DELIMITERS, key=first.count)
+            return found, chain(taken, texts)
     return ",", iter(taken)
 
 
-def _looked_at(texts: Iterator[bytes], delimiter: str) -> tuple[list[Record], Iterator[bytes]]:
+def _looked_at(texts: Iterator[bytes], delimiter: str, rows: int) -> tuple[list[Record], Iterator[bytes]]:
     """The first rows, and all texts."""
     taken: list[bytes] = []
 
@@ -146,7 +153,7 @@ def _looked_at(texts: Iterator[bytes], delimiter: str) -> tuple[list[Record], It
             taken.append(text)
             yield text
 
-    head = list(islice(_all_records(noted(), delimiter), HEAD_ROWS + 1))
+    head = list(islice(_all_records(noted(), delimiter), rows))
     return head, chain(taken, texts)
 
 
@@ -164,7 +171,7 @@ def _pieces(texts: Iterator[bytes], layout: Layout, delimiter: str, reader: _Rea
     texts, before = _after_header(texts, layout, delimiter, reader) if layout.has_header else (texts, 0)
     for text in texts:
         cells = read_plain(text, before + 1)
-        if cells is not None and not faulty_rows(cells, layout.plan).any():
+        if cells is not None and not faulty_rows(cells, layout.plan, layout.labels_needed).any():
             before += len(cells.labels)
             yield cells
         else:
@@ -189,19 +196,34 @@ def _after_header(
     return texts, before
 
 
-def _layout(head: list[Record], choice: Choice, header: bool | Literal["auto"]) -> Layout:
-    first = head[0].cells
-    if len(first) < 2:
+def _layout(head: list[Record], file: CsvFile) -> Layout:
+    first, known = head[0].cells, file.known
+    least = 2 if known.labels else 1
+    if len(first) < least:
         raise StreamError("there is only one column; a label and at least one feature are needed.")
     names = [cell.strip() for cell in first]
-    plan = planned(choice, names)
-    if header == "auto":
-        header = _asks_for_a_name(choice, names) or _looks_like_header(head, plan)
+    header = _has_header(head, names, file) if file.header == "auto" else file.header
+    plan = file.plan_for(names, header)
     columns = tuple(f"column {i + 1}" + (f" ({shown(name)})" if header else "") for i, name in enumerate(names))
-    if not header:
-        plan = planned(choice, [f"x{i + 1}" for i in range(len(names))])
-    text_labels = not all(map(_is_number, _labels_of(head[header:], plan)))
-    return Layout(plan, columns, text_labels, has_header=header)
+    text = not all(map(_is_number, _labels_of(head[header:], plan)))
+    text = text if known.text_labels is None else known.text_labels
+    return Layout(plan, columns, text, header, known.labels)
+
+
+def _has_header(head: list[Record], names: list[str], file: CsvFile) -> bool:
+    """Whether the first row holds names: those that are asked for, those that a model knows, or what is no number."""
+    known = file.known.plan
+    knows = known is not None and known.named and not {*names}.isdisjoint(known.names)
+    if knows or _asks_for_a_name(file.choice, names):
+        return True
+    plan = file.plan_for(names, named=known is None)
+    if any(cleaned(names[position]) and not _is_number(names[position]) for position in plan.numeric):
+        return True
+    own, following = _labels_of(head[:1], plan), _labels_of(head[1:], plan)
+    if all(map(_is_number, own)) and (own or not file.known.labels):
+        return False
+    numbers = all(map(_is_number, following)) if following else file.known.text_labels is False
+    return numbers and bool(following or own)
 
 
 def _asks_for_a_name(choice: Choice, names: list[str]) -> bool:
@@ -209,18 +231,11 @@ def _asks_for_a_name(choice: Choice, names: list[str]) -> bool:
     return any(isinstance(column, str) and column in names for column in asked)
 
 
-def _looks_like_header(head: list[Record], plan: Plan) -> bool:
-    first = head[0].cells
-    if any(cleaned(first[position]) and not _is_number(first[position]) for position in plan.numeric):
-        return True
-    following = _labels_of(head[1:], plan)
-    return bool(following) and not _is_number(first[plan.label]) and all(map(_is_number, following))
-
-
 def _labels_of(rows: list[Record], plan: Plan) -> list[str]:
     """The labels of those rows that have as many cells as they should, and one for the label."""
     complete = (record.cells for record in rows if len(record.cells) == len(plan.names))
-    return [cells[plan.label] for cells in complete if cleaned(cells[plan.label])]
+    label = plan.label
+    return [] if label is None else [cells[label] for cells in complete if cleaned(cells[label])]
 
 
 def _is_number(cell: str) -> bool:
@@ -255,12 +270,12 @@ def _converted(rows: list[Record], layout: Layout) -> Cells | None:
     if any(len(cells) != len(layout.columns) for cells in table):
         return None
     numbers = _floats([cells[position] for cells in table for position in plan.numeric])
-    labels = _labels([cells[plan.label] for cells in table], layout.text_labels)
+    labels = _labels([cells[plan.label] if plan.label is not None else "" for cells in table], layout.text_labels)
     if numbers is None or labels is None:
         return None
     texts = [_text([cells[category.position] for cells in table]) for category in plan.categories]
     cells = Cells(numbers.reshape(len(rows), len(plan.numeric)), texts, labels, rows[0].line)
-    return None if faulty_rows(cells, plan).any() else cells
+    return None if faulty_rows(cells, plan, layout.labels_needed).any() else cells
 
 
 def _floats(cells: list[str]) -> NDArray[np.float64] | None:
@@ -295,9 +310,12 @@ def _fault(cells: list[str], layout: Layout) -> str | None:
     plan = layout.plan
     if len(cells) != len(layout.columns):
         return f"{len(cells)} cells where the first line has {len(layout.columns)}."
-    text = {category.position for category in plan.categories} | ({plan.label} if layout.text_labels else set())
-    for position in sorted({*plan.numeric, *text, plan.label}):
+    own = set() if plan.label is None else {plan.label}
+    text = {category.position for category in plan.categories} | (own if layout.text_labels else set())
+    for position in sorted({*plan.numeric, *text, *own}):
         cell, column, is_label = cells[position], layout.columns[position], position == plan.label
+        if is_label and not layout.labels_needed and not cleaned(cell):
+            continue
         if is_label or plan.missing == "error":
             if not (cell.strip().rstrip("\0") if is_label else cell.strip()):  # NumPy drops zero bytes at the end
                 return f"{column} is empty."

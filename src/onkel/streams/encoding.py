@@ -1,6 +1,6 @@
 """From the cells of a table to blocks: categories become numbers."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,14 @@ class Cells(NamedTuple):
     first_line: int = 0
 
 
-def faulty_rows(cells: Cells, plan: Plan) -> NDArray[np.bool_]:
+def without_labels(labels: Labels) -> NDArray[np.bool_]:
+    """Which of these are none: no finite number, or empty text."""
+    return cast(NDArray[np.bool_], ~np.isfinite(labels) if labels.dtype.kind == "f" else labels == "")
+
+
+def faulty_rows(cells: Cells, plan: Plan, labels_needed: bool = True) -> NDArray[np.bool_]:
     """Which rows hold what cannot be taken: an infinite number, no label, a missing value where that is an error."""
-    labels = cells.labels
-    faulty = ~np.isfinite(labels) if labels.dtype.kind == "f" else labels == ""
+    faulty = without_labels(cells.labels) if labels_needed else np.zeros(len(cells.labels), bool)
     if not np.isfinite(cells.numbers).all():
         refused = np.isinf(cells.numbers) if plan.missing != "error" else ~np.isfinite(cells.numbers)
         faulty = faulty | refused.any(axis=1)

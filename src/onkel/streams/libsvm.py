@@ -33,6 +33,11 @@ class LibsvmFile:
         features, or when the first block holds more than 15 % of its cells.
     on_error
         Whether a bad line is an error ("stop") or is left out ("skip"); `faults` then counts them and has the first.
+    labels
+        Whether each line must have a label. If not, one that begins with an entry has the label NaN, and rows from a
+        pipe come as soon as they are there, in blocks of any size.
+    grows
+        Whether the rows of a block may be wider than those before.
 
     Examples
     --------
@@ -53,6 +58,8 @@ class LibsvmFile:
         block_rows: int = 4096,
         dense: bool | None = None,
         on_error: OnError = "stop",
+        labels: bool = True,
+        grows: bool = False,
     ) -> None:
         if n_features is not None and not 1 <= n_features <= MOST_FEATURES:
             raise StreamError(f"The number of features must be from 1 to {MOST_FEATURES}, not {n_features}.")
@@ -63,6 +70,8 @@ class LibsvmFile:
         self.block_rows = block_rows
         self.dense = dense
         self.on_error = on_error
+        self.labels = labels
+        self.grows = grows
         self.faults = Faults(on_error)
         self._summary: Summary | None = None
         self._gone = False
@@ -72,7 +81,7 @@ class LibsvmFile:
         limits = self._limits()
         as_array = self.dense
         for block in self._blocks(limits):
-            if limits.width is None:
+            if limits.width is None and not self.grows:
                 limits.width = _some_features(block.rows.shape[1], limits.name)
                 limits.beyond = f"{limits.width}, the largest of the first block; give their number (--features)."
             if as_array is None:
@@ -90,10 +99,10 @@ class LibsvmFile:
     def _given_limits(self) -> Limits:
         self.faults = Faults(self.on_error)
         beyond = f"the {self.n_features} features asked for."
-        return Limits(name_of(self.source), self.n_features, beyond, self.faults)
+        return Limits(name_of(self.source), None if self.grows else self.n_features, beyond, self.faults, self.labels)
 
     def _limits(self) -> Limits:
-        found = None if self.n_features or read_once(self.source) else self.summary().n_features
+        found = None if self.n_features or self.grows or read_once(self.source) else self.summary().n_features
         limits = self._given_limits()
         if found is not None:
             limits.width = _some_features(found, limits.name)
@@ -108,7 +117,8 @@ class LibsvmFile:
         with open_bytes(self.source) as file:
             # From a pipe, take what has arrived: a row should not wait for the next megabyte.
             read = file.read1 if self._gone else file.read
-            for block in _csr_blocks(whole_lines(read, limits.name), limits, self.block_rows):
+            prompt = self._gone and not self.labels
+            for block in _csr_blocks(whole_lines(read, limits.name), limits, self.block_rows, prompt):
                 empty = False
                 yield block
         if empty:
@@ -121,8 +131,8 @@ def _some_features(n_features: int, name: str) -> int:
     return n_features
 
 
-def _csr_blocks(texts: Iterator[bytes], limits: Limits, block_rows: int) -> Iterator[Block]:
-    """Parse texts of whole lines into blocks of `block_rows` rows."""
+def _csr_blocks(texts: Iterator[bytes], limits: Limits, block_rows: int, prompt: bool) -> Iterator[Block]:
+    """Parse texts of whole lines into blocks of `block_rows` rows; if prompt, what a text has is not held back."""
     columns = _columns(block_rows)
     progress = Progress(at=0, line=0, rows=0, entries=0)
     read_plain_lines = _plain_reader()
@@ -132,10 +142,10 @@ def _csr_blocks(texts: Iterator[bytes], limits: Limits, block_rows: int) -> Iter
         status = ODD_LINE
         while status != TEXT_DONE:
             columns = _with_room(columns, progress.entries, (len(text) - progress.at) // SHORTEST_ENTRY)
-            status, progress = read_plain_lines(buffer, progress, columns, limits.width or MOST_FEATURES)
+            status, progress = read_plain_lines(buffer, progress, columns, limits.width or MOST_FEATURES, limits.labels)
             if status == ODD_LINE:
                 progress = _take_odd_line(text, progress, columns, limits)
-            if progress.rows == block_rows:
+            if progress.rows == block_rows or (prompt and status == TEXT_DONE and progress.rows):
                 yield _block(columns, progress, limits.width)
                 progress = progress._replace(rows=0, entries=0)
     if progress.rows:
@@ -145,7 +155,7 @@ def _csr_blocks(texts: Iterator[bytes], limits: Limits, block_rows: int) -> Iter
 @lru_cache
 def _plain_reader() -> Callable[..., Any]:
     """The compiled reader, bound once: to look at types for each block costs more than to read a small one."""
-    return scan.bind(np.frombuffer(b"\n", dtype=np.uint8), Progress(0, 0, 0, 0), _columns(1), MOST_FEATURES)
+    return scan.bind(np.frombuffer(b"\n", dtype=np.uint8), Progress(0, 0, 0, 0), _columns(1), MOST_FEATURES, True)
 
 
 def _columns(block_rows: int) -> Columns:

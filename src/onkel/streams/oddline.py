@@ -25,6 +25,7 @@ class Limits:
     width: int | None
     beyond: str  # end of the sentence about an index beyond the width
     faults: Faults = field(default_factory=Faults)
+    labels: bool = True  # whether each line must have one
 
 
 class OddRow(NamedTuple):
@@ -63,10 +64,11 @@ def read_odd_line(text: bytes, line: int, limits: Limits) -> OddRow | None:
     if not tokens:
         return None
     try:
-        label = _label(tokens[0])
+        alone = not limits.labels and b":" in tokens[0]
+        label = math.nan if alone else _label(tokens[0])
         indices: list[int] = []
         values: list[float] = []
-        for token in tokens[1:]:
+        for token in tokens if alone else tokens[1:]:
             index, value = _entry(token, limits)
             if indices and index <= indices[-1] + 1:
                 raise StreamError(f"feature index {index} follows {indices[-1] + 1}; indices must increase.")

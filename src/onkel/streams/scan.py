@@ -195,11 +195,22 @@ def read_entries(text: Any, at: int, width: int, columns: Any, entries: int) -> 
 
 
 @compiled
-def read_line(text: Any, at: int, width: int, columns: Any, rows: int, entries: int) -> Any:
+def read_label(text: Any, at: int, needed: bool) -> Any:
+    """The label that starts here and where it ends; where none is needed, NaN before an entry."""
+    label, end = read_number(text, at)
+    if end == ODD and not needed:
+        _, last = read_digits(text, at, U0)
+        if last > at and text[last] == COLON:
+            return np.nan, at
+    return label, end
+
+
+@compiled
+def read_line(text: Any, at: int, width: int, needed: bool, columns: Any, rows: int, entries: int) -> Any:
     """Read one line into row `rows`: rows and entries then held, and the position of the line's end."""
     at = skip_blanks(text, at)
     if text[at] != NEWLINE and text[at] != HASH:
-        columns.labels[rows], at = read_number(text, at)
+        columns.labels[rows], at = read_label(text, at, needed)
         if at != ODD:
             entries, at = read_entries(text, at, width, columns, entries)
         rows += 1
@@ -210,8 +221,10 @@ def read_line(text: Any, at: int, width: int, columns: Any, rows: int, entries: 
 
 
 @entry_point
-def scan(text: Any, progress: Any, columns: Any, width: int) -> Any:
+def scan(text: Any, progress: Any, columns: Any, width: int, labels: bool) -> Any:
     """Read whole lines from `progress.at` on, until the text ends, the block is full or a line is odd.
+
+    `labels` says whether each line must have one.
 
     Changes `columns`, which must have room for another row and for a quarter as many entries as the text has bytes
     left: an entry takes at least four, blank included.
@@ -219,7 +232,7 @@ def scan(text: Any, progress: Any, columns: Any, width: int) -> Any:
     text, columns = borrowed(text), borrowed(columns)
     at, line, rows, entries = progress
     while at < len(text):
-        n_rows, n_entries, end = read_line(text, at, width, columns, rows, entries)
+        n_rows, n_entries, end = read_line(text, at, width, labels, columns, rows, entries)
         if end == ODD:
             return ODD_LINE, Progress(at, line, rows, entries)
         columns.lines[rows] = line + 1  # of a blank line: overwritten by the next
