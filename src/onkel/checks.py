@@ -26,6 +26,7 @@ from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
+from onkel.maps.drawn import Drawn
 from onkel.maps.growing import FEW_FEATURES
 from onkel.maps.hadamard import Hadamard
 from onkel.maps.isolation import Cells, SparseCells, Trees, cell_count
@@ -196,8 +197,8 @@ def difference(found: Any, expected: Any, ruled: bool, free: int = 0) -> str:
         return f"a {type(found).__name__} stands in place of a {type(expected).__name__}"
     if not hasattr(expected, "_fields"):
         return "" if found == expected else f"{found!r} stands in place of {expected!r}"
-    if isinstance(expected, Kernel) and ruled and isinstance(found.gamma, float) and 0.0 < found.gamma < np.inf:
-        expected = expected._replace(gamma=found.gamma)
+    if ruled and isinstance(expected, Kernel | Drawn):
+        expected = with_width(expected, found)
     if isinstance(expected, LeastSquares) and type(found.frequencies) is int:  # as many as before new columns came
         expected = expected._replace(frequencies=found.frequencies)
     free_names, axes = free_arrays(expected), FREE_AXES.get(type(expected), 1)
@@ -206,6 +207,13 @@ def difference(found: Any, expected: Any, ruled: bool, free: int = 0) -> str:
         if problem:
             return problem
     return ""
+
+
+def with_width(expected: Any, found: Any) -> Any:
+    """The same piece with the width that a rule has settled, if that is one."""
+    name = "gamma" if isinstance(expected, Kernel) else "spread"
+    width = getattr(found, name)
+    return expected._replace(**{name: width}) if isinstance(width, float) and 0.0 < width < np.inf else expected
 
 
 def free_arrays(piece: Any) -> tuple[str, ...]:

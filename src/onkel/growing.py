@@ -6,7 +6,7 @@ they are: the width that a rule has settled, for one.
 """
 
 from functools import singledispatch
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,10 @@ from scipy import sparse
 from onkel.checks import compressed_rows_give, stages, with_levels
 from onkel.kernels import LAPLACIAN, Kernel
 from onkel.learners.experts import Experts
+from onkel.learners.indexed import Indexed
+from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
+from onkel.learners.renewed import Renewed
 from onkel.maps.chi2 import Chi2
 from onkel.maps.drawn import Drawn
 from onkel.maps.fourier import Fourier, Phase
@@ -22,15 +25,22 @@ from onkel.maps.hadamard import Hadamard
 from onkel.online import Online, Setting, Waiting, bare, stand_in
 from onkel.points import WIDE, Listed
 from onkel.readouts.exact import LeastSquares
+from onkel.recipes import Learner
 from onkel.rows import Csr, Dense, aligned_zeros
 from onkel.scaling import Standardised
+from onkel.splitting import split
 from onkel.widths import has_rule
 
+TWO_ONLY = "A third class came: {0} learns two classes only; one_vs_rest({0}()) learns several."
 MIXES = "Its random features mix all columns, so that none can be added: use draw='iid' for columns that come new."
 
 
 def grown(online: Online, n_features: int, n_outputs: int) -> Online:
     """The learner at work with more columns or more classes; it takes over the arrays of the old one.
+
+    A learner of two classes (task binary) becomes one of several when a third class comes: class 0 is that of the
+    target -1, class 1 that of +1. Their scores are then -f/2 and +f/2, f being the score that there was; in
+    `one_vs_rest` -f and f, by vote the shares of votes.
 
     Scores of the classes that were there are the same, up to rounding, for rows without a number in the new columns,
     but for scores that add up to something over all classes: the probabilities of `auto`, the shares of a vote.
@@ -43,7 +53,7 @@ def grown(online: Online, n_features: int, n_outputs: int) -> Online:
     >>> np.allclose(more.score([[0.2, 0.0]])[:, :2], online.score([[0.2]]))
     True
     """
-    before = online.setting
+    before, task = online.setting, task_of(online, n_outputs)
     larger = before._replace(n_features=n_features, n_outputs=n_outputs)
     if larger == before:
         return online
@@ -51,7 +61,7 @@ def grown(online: Online, n_features: int, n_outputs: int) -> Online:
         raise ValueError(f"A learner that began with fewer columns cannot grow beyond {WIDE}: begin with all of them.")
     if n_features > before.n_features and found(online.model, Hadamard) is not None:
         raise ValueError(MIXES)
-    after = Online(online.learner, online.task, larger)
+    after = Online(online.learner, task, larger)
     after.turn = online.turn  # threads that wait for the old one find the new one
     model = taken_over(bare(online.model), online, after)
     if isinstance(online.model, Standardised):
@@ -65,15 +75,32 @@ def grow(online: Online, n_features: int, n_outputs: int) -> None:
     online.become(grown(online, n_features, n_outputs))
 
 
+def task_of(online: Online, n_outputs: int) -> str:
+    """The task with that many outputs: of a learner of two classes, which have one, several classes may be made."""
+    learner, task = cast(Learner, online.learner), online.task
+    if task == "multiclass" or n_outputs == 1:
+        return task
+    if task != "binary" or n_outputs == 2:
+        raise ValueError("n_outputs is the number of classes, or 1 for numbers and for two classes.")
+    if "multiclass" not in learner.tasks:
+        raise ValueError(TWO_ONLY.format(learner.name))
+    return "multiclass"
+
+
 def taken_over(model: Any, online: Online, after: Online) -> Any:
     """A model, without what it wears, in the arrays of a larger one."""
-    width = after.inner.n_features
     if isinstance(model, Waiting):
         inner = None if model.model is None else taken_over(model.model, online, after)
-        return placed(model._replace(model=None), bare(after.model), width)._replace(model=inner)
-    plan = after.learner.plan(after.task)
+        return enlarged(model._replace(model=None), bare(after.model), online, after)._replace(model=inner)
+    plan = online.learner.plan(online.task)
     kernel = settled(plan, model, online.inner, after.inner) if has_rule(plan.kernel) else plan.kernel
-    return placed(model, plan.build(kernel, after.inner), width)
+    return enlarged(model, after.learner.plan(after.task).build(kernel, after.inner), online, after)
+
+
+def enlarged(model: Any, fresh: Any, online: Online, after: Online) -> Any:
+    """What was learned, for the task of a fresh model, and in its arrays."""
+    model = model if online.task == after.task else split(model, fresh)
+    return placed(model, fresh, after.inner.n_features)
 
 
 def settled(plan: Any, model: Any, inner: Setting, larger: Setting) -> Any:
@@ -96,10 +123,10 @@ def spread(frequencies: Any) -> float:
 
 
 def found(tree: Any, kind: Any) -> Any:
-    """The first piece of a kind in a model, or None."""
+    """The last piece of a kind in a model, or None: of models side by side the first two may be of another plan."""
     if isinstance(tree, kind):
         return tree
-    parts: Any = (found(part, kind) for part in tree) if isinstance(tree, tuple) else ()
+    parts: Any = (found(part, kind) for part in reversed(tree)) if isinstance(tree, tuple) else ()
     return next((part for part in parts if part is not None), None)
 
 
@@ -128,6 +155,29 @@ def _(old: tuple, fresh: Any, width: int) -> Any:  # type: ignore[type-arg]
     if like is None:
         raise ValueError(MIXES)
     return type(old)(*(placed(a, b, width) for a, b in zip(old, like, strict=True)))
+
+
+@placed.register
+def _(old: OneVsRest, fresh: Any, width: int) -> OneVsRest:
+    parts = placed(old.parts, fresh.parts, width)
+    known, new = parts[: len(old.parts)], parts[len(old.parts) :]
+    return old._replace(parts=(*known, *(lent(part, known[-1]) for part in new)))
+
+
+@singledispatch
+def lent(fresh: Any, known: Any) -> Any:
+    """The model of a new class, over the partitions of a known one: a sample to make some from is no longer there."""
+    return fresh
+
+
+@lent.register
+def _(fresh: Indexed, known: Any) -> Indexed:
+    return fresh._replace(partitions=known.partitions, weights=np.zeros_like(known.weights))
+
+
+@lent.register
+def _(fresh: Renewed, known: Any) -> Renewed:
+    return fresh._replace(model=lent(fresh.model, known.model))
 
 
 @placed.register

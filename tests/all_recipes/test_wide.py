@@ -13,6 +13,7 @@ from onkel.maps.lifting import features_of
 from onkel.points import WIDE, Listed
 from onkel.recipes import RECIPES
 from onkel.rows import pack
+from onkel.stored import load_model, save_model
 from tests.all_recipes.common import close, continued, learned
 from tests.tables import CELLS, RECIPE_TABLE, parameters, started, stream
 
@@ -99,6 +100,16 @@ def test_a_feature_that_comes_late_changes_nothing_before(name):
     close(many.learn(wide, y), few.learn(narrow, y), 1e-9)
     late = sparse.csr_matrix(([2.0], ([0], [1_999_999_999])), (1, 2_000_000_000))
     assert np.isfinite(many.learn(late, [1.0])).all()
+
+
+@pytest.mark.parametrize("given", [{}, {"kernel": "laplacian"}, {"kernel": "cauchy"}], ids=str)
+@pytest.mark.parametrize("name", ["fogd", "rks", "dual_sgd"])
+def test_drawn_frequencies_whose_width_a_rule_has_settled_survive_saving(name, given, tmp_path):
+    X, y = rows(100)
+    online = RECIPES[name](n_frequencies=5, **given).start(COLUMNS)
+    online.learn(X, y)
+    save_model(tmp_path / "model", online)
+    assert snapshot.same(load_model(tmp_path / "model")[0].learn(X, y), online.learn(X, y))
 
 
 def rows(n, seed=0):

@@ -50,7 +50,7 @@ def test_all_algorithms_see_the_same_permutations(home, few, onlookers):
 def test_parameters_are_chosen_on_the_permutation_that_no_run_has(home, few, onlookers):
     few("lsokl-table5", OGD=entry("ogd", eta=(0.1, 0.2)))
     (found,) = reproduce("lsokl-table5", ["german"], runs=2).lines
-    assert [given["eta"] for _, given, *_ in onlookers] == [0.1, 0.2, 0.1, 0.1]  # of equal ones the first
+    assert [given["eta"] for _, given, *_ in onlookers][1:] == [0.1, 0.2, 0.1, 0.1]  # of equal ones the first
     assert found.parameters == {"eta": 0.1}
     assert found.runs == 2
 
@@ -90,7 +90,7 @@ def test_without_a_test_part_a_fifth_is_held_out_and_that_is_said(home, few, onl
     result = reproduce("bkm-table2", ["a9a", "cod-rna"], runs=1)
     origins = {one.dataset: (one.rows, one.test) for one in result.data}
     assert origins == {"a9a": (60, "official"), "cod-rna": (48, "a random fifth of the rows (no test part here)")}
-    assert len(onlookers) == 20 + 20  # passes
+    assert len(onlookers) == 2 * (1 + 20)  # a rehearsal and passes
 
 
 def test_held_out_rows_are_not_learned(home):

@@ -1,7 +1,6 @@
 """The papers' figures made anew: a letter takes several values, or a stream is watched while it is learned."""
 
 from math import ceil
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,12 @@ from onkel.reproduce.protocols import (
     permutation,
     present,
     progressive,
+    rehearse,
+    searched,
 )  # fmt: skip
 from onkel.reproduce.results import Drawn, Point, Series
 from onkel.reproduce.terms import ROWS, Entry, Figure, Panel
+from onkel.reproduce.timing import clock
 
 MARKS = 24  # of a line along the rows; each is a call, which takes time of its own
 BLOCK = 1_000  # rows that are predicted before they are learned, where they come in blocks
@@ -91,29 +93,30 @@ def watched(
     if protocol == "blocks":
         initial = min(round(n * letters["initial"]), n - 1)
         letters = {**letters, "n": min(initial, SAMPLE)}
-    given = entry.candidates(letters)[0]
-    if entry.recipe in RECIPES:
-        given = (by_folds if initial else by_mistakes)(entry, letters, task)
     size = min(BLOCK, ceil((n - initial) / 20)) if initial else ceil(n / MARKS)
-    learner = make_learner(entry.recipe, **given) if entry.recipe in RECIPES else Naive(**given)
+    if entry.recipe in RECIPES:
+        given, _ = searched(by_folds if initial else by_mistakes, entry, letters, task)
+        learner: Any = make_learner(entry.recipe, **given)
+    else:
+        given = entry.candidates(letters)[0]
+        learner = Naive(**given)
+        rehearse(learner, task)
     return given, [along(learner, task, seed, initial, size) for seed in range(runs)]
 
 
 def along(learner: Any, task: Task, seed: int, initial: int, size: int) -> list[Mark]:
     """Learn a stream, with a mark after every `size` rows: row by row, or by blocks after the initial rows."""
     X, y = task.part(permutation(seed, task))
-    another, online = (learner.start(task.n_features, seed=seed, **task.start) for _ in range(2))
+    online = learner.start(task.n_features, seed=seed, **task.start)
     online.prepare(X)
-    another.learn(X[:2], y[:2])
-    another.score(X[:2])  # so that nothing is compiled while the other is timed
     if initial:
         online.learn(X[:initial], y[:initial])
-    clock, total, marks = process_time(), 0.0, list[Mark]()
+    total, seen, marks = 0.0, 0, list[Mark]()
     blocks = ((X[i : i + size], y[i : i + size]) for i in range(initial, len(y), size))
-    seen = 0
-    for targets, scores in (by_blocks if initial else by_rows)(online, blocks):
-        total, seen = total + float(np.sum(errors(online.task, targets, scores))), seen + len(targets)
-        marks.append((seen, total / seen, process_time() - clock))
+    with clock() as seconds:
+        for targets, scores in (by_blocks if initial else by_rows)(online, blocks):
+            total, seen = total + float(np.sum(errors(online.task, targets, scores))), seen + len(targets)
+            marks.append((seen, total / seen, seconds()))
     return marks
 
 
