@@ -35,8 +35,10 @@ def numbered(labels: Labels, classes: Labels) -> NDArray[np.int64]:
     labels = np.asarray(labels)
     places, known = sought(labels, classes)
     if not np.all(known):
-        stranger = labels[~known].tolist()[0]
-        raise ValueError(f"The label {stranger!r} is not among the classes {_listed(classes)}.")
+        unknown = labels[~known].tolist()[0]
+        if classes.dtype.kind in "iu" and isinstance(unknown, float) and unknown.is_integer():
+            unknown = int(unknown)
+        raise ValueError(f"The label {unknown!r} is not among the classes {_listed(classes)}.")
     return places
 
 

@@ -163,7 +163,7 @@ def test_the_task_is_asked_for_or_seen_from_the_labels(report, name, asked, foun
         ([0, 1], "binary"),
         ([0, 1, 2], "multiclass"),
         ([0.5, 1], "regression"),
-        (range(40), "regression"),  # whole numbers, too many for 300 rows
+        ([0.5, *range(40)], "regression"),
         (["a", "b"], "binary"),
         (["a", "b", "c"], "multiclass"),
     ],

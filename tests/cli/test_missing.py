@@ -52,7 +52,7 @@ def told(holes, capsys):
     def run(*arguments):
         code = main([*map(str, arguments)])
         out, err = capsys.readouterr()
-        assert (code, spoken(err)) == (0, [])
+        assert (code, [line for line in spoken(err) if "rows with labels" not in line]) == (0, [])
         return out
 
     return run
@@ -106,5 +106,5 @@ def test_every_learner_of_a_comparison_starts_without_means(told):
 def test_a_model_without_means_cannot_fill_in(told, capsys):
     told("run", "whole.csv", *GIVEN[2:], "--save", "model.onkel")
     assert main(["predict", "model.onkel", "new.csv", *GIVEN[:2]]) == 2
-    said = "onkel: model.onkel knows no means: it has not learned with --missing mean."
+    said = "onkel: new.csv, line 1: --missing: the model was learned with --missing error; leave it out."
     assert spoken(capsys.readouterr().err) == [said]

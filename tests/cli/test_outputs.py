@@ -124,7 +124,7 @@ def test_going_on_from_standard_input(onkel_run, scores, standard_input):
 
 
 def test_a_classifier_that_was_saved_in_python_can_go_on(scores):
-    model = KernelClassifier().fit(X[:170], LABELS["binary"][:170])
+    model = KernelClassifier().partial_fit(X[:170], LABELS["binary"][:170], classes=[-1, 1])
     model.save("model.onkel")
     assert np.array_equal(scores("second.libsvm", "--resume", "model.onkel"), by_hand("binary")[170:])
 

@@ -64,8 +64,10 @@ def test_one_hot_values_are_kept_for_test_files_and_for_going_on(onkel_run, scor
 
 def test_going_on_with_other_one_hot_columns_is_refused(table, onkel_run, refused):
     onkel_run("table.csv", "--drop", "id", "--categorical", "color=onehot", "--save", "model.onkel", *SHORT)
-    expected = "The model knows no values of column '2': --categorical must be as it was."
-    assert refused("table.csv", "--drop", "id", "--categorical", "2=onehot", "--resume", "model.onkel") == expected
+    expected = "table.csv, line 1: --categorical: the model was learned with 2=blue|red; leave it out."
+    assert refused("table.csv", "--categorical", "2=hash", "--resume", "model.onkel") == expected
+    expected = "table.csv, line 1: --categorical: the model was learned with numbers there; leave it out."
+    assert refused("table.csv", "--categorical", "a", "--resume", "model.onkel") == expected
 
 
 def test_missing_values_are_what_is_asked_for(scores, refused, folder):

@@ -40,7 +40,7 @@ def test_predictions_are_labels_of_the_same_kind(labelled):
 def test_labels_of_every_kind_come_in_pieces(labelled):
     y, whole = labelled
     pieces = learned_in_pieces(KernelClassifier(fogd(gamma=0.5)), y, 50, {"classes": np.unique(y)})
-    assert_same_model(pieces, clone(whole).set_params(epochs=1).fit(X, y))
+    assert_same_model(pieces, clone(whole).set_params(**IN_ORDER).fit(X, y))
 
 
 def test_labels_of_every_kind_survive_a_file(labelled, tmp_path):
@@ -117,6 +117,7 @@ def test_fractions_are_not_classes():
         KernelClassifier(fogd(gamma=1.0)).fit(X, TARGETS["regression"])
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
 def test_columns_are_found_by_their_names(Estimator, frame):
     model = Estimator(fogd(gamma=1.0)).fit(frame, TARGETS["binary"])

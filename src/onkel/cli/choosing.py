@@ -37,7 +37,8 @@ def choice_of(options: argparse.Namespace, values: Mapping[str, Sequence[str]]) 
     >>> choice_of(options, {})
     {'label': 'y', 'drop': ['id', '3'], 'categorical': {'city': 'onehot', 'name': 'auto'}}
     """
-    categorical = dict(_how(text, values) for text in _joined(options.categorical))
+    default = "auto" if options.hash_columns is None else "hash"
+    categorical = dict(_how(text, values, default) for text in _joined(options.categorical))
     asked = {
         "label": options.label,
         "columns": _joined(options.columns),
@@ -51,7 +52,7 @@ def choice_of(options: argparse.Namespace, values: Mapping[str, Sequence[str]]) 
     return cast(ColumnChoice, {key: value for key, value in asked.items() if value not in (None, [], {})})
 
 
-def _how(text: str, values: Mapping[str, Sequence[str]]) -> tuple[str, str | Sequence[str]]:
+def _how(text: str, values: Mapping[str, Sequence[str]], default: str) -> tuple[str, str | Sequence[str]]:
     column, _, how = text.partition("=")
     if "|" in how:
         return column, [value.strip() for value in how.split("|") if value.strip()]
@@ -59,7 +60,7 @@ def _how(text: str, values: Mapping[str, Sequence[str]]) -> tuple[str, str | Seq
         if column not in values:
             raise ValueError(f"The model knows no values of column {column!r}: --categorical must be as it was.")
         return column, values[column]
-    return column, how or "auto"
+    return column, how or default
 
 
 def _joined(parts: list[list[str]] | None) -> list[str]:

@@ -2,8 +2,10 @@
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import onkel
 from onkel.cli import compare, completion, data, describe, export, predict, reproduce, run, tune, warm
@@ -11,6 +13,10 @@ from onkel.cli import compare, completion, data, describe, export, predict, repr
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one sentence."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._negative_number_matcher = re.compile(r"-[0-9.].*")  # "-1,1" is a list of classes, not an option
 
     def error(self, message: str) -> None:  # type: ignore[override]
         raise UsageError(message[:1].upper() + message[1:].rstrip(".") + f". See `{self.prog} --help`.")

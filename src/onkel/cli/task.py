@@ -10,6 +10,7 @@ from onkel.streams.block import StreamError
 FEW_CLASSES = 20  # whole numbers that may have gaps
 ROWS_PER_CLASS = 10  # that they need, then
 ROWS_PER_NUMBERED_CLASS = 2
+LARGEST = 2**53  # where fractions end, so that whole numbers say nothing
 
 
 class Labels(NamedTuple):
@@ -33,7 +34,7 @@ def guess(labels: Labels) -> Guess:
     (True, False)
     """
     values, rows = labels
-    if not values:
+    if not values or (not isinstance(values[0], str) and max(map(abs, values)) >= LARGEST):
         return Guess(False)
     count = len(values)
     if isinstance(values[0], str) or count <= 2:
@@ -70,8 +71,8 @@ def chosen(task: str, labels: Labels, source: str, *, alone: bool = False) -> tu
 def sorted_classes(values: Any) -> Any:
     """Labels as classes: whole numbers stay whole, text stays text."""
     classes = np.unique(np.asarray(values)) if len(values) else np.zeros(0)
-    whole = classes.dtype.kind == "f" and bool((classes == np.floor(classes)).all()) and np.abs(classes).max() < 2**53
-    return classes.astype(np.int64) if len(classes) and whole else classes
+    whole = len(classes) > 0 and classes.dtype.kind == "f" and bool((classes == np.floor(classes)).all())
+    return classes.astype(np.int64) if whole and np.abs(classes).max() < LARGEST else classes
 
 
 def _said(kind: str, other: str, found: Guess, source: str) -> str:

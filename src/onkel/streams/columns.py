@@ -33,8 +33,8 @@ class Choice(NamedTuple):
     categorical
         Columns of text: "hash" adds 1 to one of `hash_columns` features that all such columns share, "onehot" gives
         each value that the file holds a feature, a list of values does so for these. "auto", which a list of columns
-        means, is "onehot" for a file in which the column has at most 64 values, else "hash". Other values, and missing
-        ones, are zeros.
+        means, is "onehot" for a file in which the column has at most 64 values, else "hash"; so is a list of columns
+        with another number of `hash_columns`. Other values, and missing ones, are zeros.
     missing
         What an empty cell (or NA, N/A, NaN, null, ?) is: an error, zero, NaN, or the mean of the values in the rows
         before, which is zero before the first. Labels cannot be missing.
@@ -127,8 +127,8 @@ def checked(choice: Choice) -> Choice:
         raise StreamError(f"Hashed values need at least one column, not {choice.hash_columns}.")
     if choice.separator is not None and len(choice.separator) != 1:
         raise StreamError(f"A separator is one character, such as ';' or a tab, not {choice.separator!r}.")
-    given = choice.categorical
-    categorical = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given, "auto")
+    given, default = choice.categorical, "auto" if choice.hash_columns == HASH_COLUMNS else "hash"
+    categorical = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given, default)
     for column, how in categorical.items():
         if how not in HOW if isinstance(how, str) else not how:
             raise StreamError(f"Column {column!r} is categorical by hash, onehot or a list of values, not {how!r}.")

@@ -206,8 +206,7 @@ def _layout(head: list[Record], file: CsvFile) -> Layout:
     plan = file.plan_for(names, header)
     columns = tuple(f"column {i + 1}" + (f" ({shown(name)})" if header else "") for i, name in enumerate(names))
     text = not all(map(_is_number, _labels_of(head[header:], plan)))
-    text = text if known.text_labels is None else known.text_labels
-    return Layout(plan, columns, text, header, known.labels)
+    return Layout(plan, columns, text or bool(known.text_labels), header, known.labels)
 
 
 def _has_header(head: list[Record], names: list[str], file: CsvFile) -> bool:

@@ -68,10 +68,9 @@ def by_position(plan: Plan, width: int, label: int | None) -> dict[int, int]:
     raise StreamError(f"{width} columns, which have no names in common with the model's {known}{without}.")
 
 
-def left_out(plan: Plan) -> list[str]:
-    """Names of the columns of a table that are neither features nor the label."""
-    used = {plan.label, *wanted(plan)}
-    return [name for position, name in enumerate(plan.names) if position not in used]
+def left_out(plan: Plan, before: Plan) -> list[str]:
+    """Names of the columns of a table that a model did not find in its own, which it held against this one."""
+    return [name for name in plan.names if name not in before.names] if plan.named and before.named else []
 
 
 def contradiction(asked: Mapping[str, Any], plan: Plan, missing: str) -> str:
@@ -111,4 +110,4 @@ def _how(category: Category) -> str:
 
 
 def _said(option: str, what: str) -> str:
-    return f"--{option} is not what the model has learned, which is {what}: leave it out."
+    return f"--{option}: the model was learned with {what}; leave it out."

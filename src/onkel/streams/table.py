@@ -96,7 +96,7 @@ class TableStream(ABC):
     def left_out(self) -> list[str]:
         """Names of the columns that a model which has learned another table does not use."""
         plan = self._known_plan()
-        return left_out(plan) if self.known.plan is not None else []
+        return [] if self.known.plan is None else left_out(plan, self.known.plan)
 
     @property
     def plan(self) -> Plan:
