@@ -13,7 +13,7 @@ from onkel.borrow import row
 from onkel.dispatch import compiled, verb
 from onkel.points import Listed, products, reach
 from onkel.rows import entry, extent, square_norm
-from onkel.vecmath import exp2
+from onkel.vecmath import decay
 
 GAUSSIAN, POLYNOMIAL, LINEAR, LAPLACIAN, CAUCHY, CHI2 = range(6)
 LOG2_E = 1.4426950408889634
@@ -173,15 +173,13 @@ def _(kernel: Kernel, block: Any, i: int, size: Any, points: Any, sizes: Any, n:
 
 @compiled(heavy=True)
 def from_products(code: int, gamma: float, coef0: float, degree: int, size: Any, sizes: Any, n: int, out: Any) -> None:
-    """Inner products to kernel values. Clipped: rounding can make the distance |x|^2 + |s|^2 - 2 <x, s> negative."""
+    """Inner products to kernel values. Rounding can make |x|^2 + |s|^2 - 2 <x, s> negative: `decay` ends at 1."""
     real = out.dtype.type
-    zero = real(0)
     if code == GAUSSIAN:
         scale = real(-gamma * LOG2_E)
         fixed, double = real(-gamma * LOG2_E * size), real(-2) * scale
         for k in range(n):
-            t = fixed + scale * sizes[k] + double * out[k]
-            out[k] = exp2(zero if t > zero else t)
+            out[k] = decay(fixed + scale * sizes[k] + double * out[k])
     elif code == POLYNOMIAL:
         for k in range(n):
             base = real(gamma) * out[k] + real(coef0)
@@ -243,9 +241,7 @@ def term(code: int, width: Any, x: Any, s: Any) -> Any:
 @compiled
 def from_terms(code: int, gamma: float, n: int, out: Any) -> None:
     """Sums over the features to kernel values; the sum of the chi2 kernel is its value."""
-    zero = out.dtype.type(0)
     scale = out.dtype.type(-LOG2_E if code == CAUCHY else -gamma * LOG2_E)
     if code != CHI2:
         for k in range(n):
-            t = scale * out[k]
-            out[k] = exp2(zero if t > zero else t)
+            out[k] = decay(scale * out[k])

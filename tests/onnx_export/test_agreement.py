@@ -57,6 +57,31 @@ def test_every_map_and_kernel_gives_the_same_scores_in_double_precision(name, ta
     close(found["prediction"][:, None] if task == "regression" else found["scores"], online.score(rows), 1e-9)
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_similarities_end_where_ours_end(dtype, kernel):
+    online = make_learner("ogd", kernel=kernel, sigma=1.0).start(1, dtype=dtype)
+    online.learn(np.zeros((1, 1)), [1.0])
+    last, steps = (87.0, 0.0) if dtype == "float32" else (745.0, 5e-324)
+    exponents = np.concatenate([np.linspace(0.0, 1.1 * last, 1_000), [1e4, 1e9]])
+    rows = (np.sqrt(2.0 * exponents) if kernel == "gaussian" else exponents)[:, None].astype(dtype)
+    found, expected = answers(to_onnx(online, {}), rows)["scores"], online.score(rows)
+    assert (expected[-50:] == 0.0).all()
+    np.testing.assert_array_equal(found == 0.0, expected == 0.0)
+    np.testing.assert_allclose(found, expected, rtol=2e-5 if dtype == "float32" else 1e-12, atol=steps)
+
+
+@pytest.mark.parametrize("name", ["perceptron", "ogd", "forgetron", "projectron", "bsgd_m", "nogd", "tvm"])
+def test_rows_without_similarities_get_the_same_answers(name):
+    online = started(name, "binary", parameters(name, "binary"), "float32")
+    X, y = stream("binary")
+    online.learn(X, y)
+    rows = 1e3 + X
+    assert (online.score(rows) == online.score(2.0 * rows)).all()  # nothing is left but an offset
+    assert_same_scores(online, rows)
+    np.testing.assert_array_equal(answers(to_onnx(online, {}), rows)["scores"], online.score(rows))
+
+
 @pytest.mark.parametrize("draw", ["sorf", "fastfood"])
 def test_structured_frequencies_are_written_out(draw):
     online = started("fogd", "binary", {"n_frequencies": 13, "draw": draw, "sigma": 1.5})

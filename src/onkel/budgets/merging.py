@@ -17,7 +17,7 @@ from onkel.dispatch import compiled, verb
 from onkel.kernels import LOG2_E
 from onkel.points import products, room_for_one, standing
 from onkel.support import append, take_over
-from onkel.vecmath import exp2
+from onkel.vecmath import decay
 
 STEPS = 23  # of golden section: a bracket of length 5 shrinks below 1e-4
 GOLDEN = 0.6180339887498949
@@ -113,7 +113,7 @@ def weigh(support: Any, i: int, first: Any, second: Any) -> None:
 @compiled
 def value(first: Any, second: Any, log: Any, h: Any, one: Any) -> Any:
     rest = one - h
-    return first * exp2(rest * rest * log) + second * exp2(h * h * log)
+    return first * decay(rest * rest * log) + second * decay(h * h * log)
 
 
 @seek.of(GoldenSection)
@@ -162,7 +162,7 @@ def to_places(logs: Any, first: Any, second: Any) -> None:
     for j in range(logs.shape[0]):
         m, rest = first[j], second[j]
         first[j] = m / (m + rest) if (m > zero) & (rest > zero) else none
-        second[j] = exp2(logs[j])
+        second[j] = decay(logs[j])
 
 
 @compiled
@@ -196,8 +196,8 @@ def add_lost(coef: Any, others: Any, logs: Any, h: Any, lost: Any) -> None:
     one, a = h.dtype.type(1), np.float64(coef)
     for j in range(h.shape[0]):
         b, rest = np.float64(others[j]), one - h[j]
-        kappa = np.float64(exp2(logs[j]))
-        p, q = np.float64(exp2(rest * rest * logs[j])), np.float64(exp2(h[j] * h[j] * logs[j]))
+        kappa = np.float64(decay(logs[j]))
+        p, q = np.float64(decay(rest * rest * logs[j])), np.float64(decay(h[j] * h[j] * logs[j]))
         lost[j] += a * a + b * b + 2.0 * kappa * a * b - (a * p + b * q) ** 2
 
 
@@ -214,4 +214,4 @@ def unite(support: Any, i: int, j: int, slot: int, h: float, log: float) -> None
         size += float(z) * float(z)
     support.sizes[slot] = min(size, np.finfo(points.dtype).max)
     for c in range(coef.shape[0]):
-        coef[c, slot] = coef[c, i] * exp2(rest * rest * log) + coef[c, j] * exp2(h * h * log)
+        coef[c, slot] = coef[c, i] * decay(rest * rest * log) + coef[c, j] * decay(h * h * log)

@@ -118,7 +118,8 @@ def descend(feature_map: Any, block: Any, i: int, unit: float, gradient: Any, ro
         slope = room.slopes[p - first]
         feature_map.width_energy[j] += slope * slope
         g = feature_map.log_widths[j] - feature_map.width_rate * slope / np.sqrt(feature_map.width_energy[j])
-        feature_map.log_widths[j] = min(max(g, NARROWEST), WIDEST)
+        g = g if g > NARROWEST else NARROWEST  # NaN ends here too: its width would be 0 for good
+        feature_map.log_widths[j] = min(g, WIDEST)
         feature_map.widths[j] = exp2(LOG2_E * feature_map.log_widths[j])
 
 

@@ -16,7 +16,7 @@ from onkel.maps.spectral import Spectral
 from onkel.onnx_export.graph import Graph
 
 F64 = np.float64
-SMALLEST_POWER = {np.float32: -126.0, np.float64: -1022.0}  # of two, that `exp2` gives
+LEAST_EXPONENT = {np.float32: -126.0, np.float64: -1075.0}  # below, `decay` gives 0
 NO_FRACTION = {np.float32: 2.0**22, np.float64: 2.0**51}  # phases from which on `sincospi` gives those of 0
 
 
@@ -146,8 +146,9 @@ def gaussian(g: Graph, x: str, gamma: float, products: str, sizes: Any) -> str:
 
 
 def two_to_the(g: Graph, t: str) -> str:
-    """2^t for t <= 0, as `exp2` gives it: never 0, so that far from all points the sign of the nearest is left."""
-    return g("Exp", g("Mul", g("Clip", t, g.real(SMALLEST_POWER[g.real]), g.real(0.0)), g.real(np.log(2.0))))
+    """2^t, at most 1, as `decay` gives it: 0 where that is too small, whatever a runtime makes of such numbers."""
+    power = g("Exp", g("Mul", g("Min", t, g.real(0.0)), g.real(np.log(2.0))))
+    return g("Where", g("GreaterOrEqual", t, g.real(LEAST_EXPONENT[g.real])), power, g.real(0.0))
 
 
 def by_terms(g: Graph, x: str, kernel: Kernel, points: Any) -> str:
