@@ -66,7 +66,7 @@ def at_most(seconds):
 def load(data):
     """Load a model from bytes, score two rows and learn them; what came of it."""
     try:
-        online, _ = restored(snapshot.read_from(io.BytesIO(data)))
+        online, *_ = restored(snapshot.read_from(io.BytesIO(data)))
     except MemoryError:
         raise
     except SnapshotError as error:

@@ -65,7 +65,7 @@ def test_similarities_end_where_ours_end(dtype, kernel):
     last, steps = (87.0, 0.0) if dtype == "float32" else (745.0, 5e-324)
     exponents = np.concatenate([np.linspace(0.0, 1.1 * last, 1_000), [1e4, 1e9]])
     rows = (np.sqrt(2.0 * exponents) if kernel == "gaussian" else exponents)[:, None].astype(dtype)
-    found, expected = answers(to_onnx(online, {}), rows)["scores"], online.score(rows)
+    found, expected = answers(to_onnx(online), rows)["scores"], online.score(rows)
     assert (expected[-50:] == 0.0).all()
     np.testing.assert_array_equal(found == 0.0, expected == 0.0)
     np.testing.assert_allclose(found, expected, rtol=2e-5 if dtype == "float32" else 1e-12, atol=steps)
@@ -79,7 +79,7 @@ def test_rows_without_similarities_get_the_same_answers(name):
     rows = 1e3 + X
     assert (online.score(rows) == online.score(2.0 * rows)).all()  # nothing is left but an offset
     assert_same_scores(online, rows)
-    np.testing.assert_array_equal(answers(to_onnx(online, {}), rows)["scores"], online.score(rows))
+    np.testing.assert_array_equal(answers(to_onnx(online), rows)["scores"], online.score(rows))
 
 
 @pytest.mark.parametrize("draw", ["sorf", "fastfood"])
