@@ -65,7 +65,7 @@ def put_right(moves: Any, best: int, out: Any) -> tuple[float, float]:
     free = sigmoid(np.exp(moves[1]) * distance + moves[2])
     overtaken = second / (rest + second) if second > 0.0 else 0.0  # the q at which the second class would be as likely
     q = max(free, overtaken + RISE * (p - overtaken))
-    if best > 0:  # scores may differ by less than probabilities show, and the first of two that are equal is the answer
+    if best > 0 or out.shape[0] > 2:  # scores may differ by less than probabilities show: the answer stays the largest
         q = max(q, overtaken * (1.0 + AHEAD))
     for k in range(out.shape[0]):
         out[k] = q if k == best else (1.0 - q) * (out[k] / rest if rest > 0.0 else 1.0 / (out.shape[0] - 1))

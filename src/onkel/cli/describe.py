@@ -1,29 +1,35 @@
-"""Say what a learner does: its formula, its pieces and their files, its parameters, and what to cite."""
+"""Say what a learner does (formula, pieces, parameters, what to cite), or what a model file holds."""
 
 import argparse
 import inspect
+import os
 import re
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from onkel.cli.model_facts import facts
+from onkel.cli.model_facts import shown as shown_model
 from onkel.cli.options import add_command, add_json
 from onkel.cli.writing import check_json, write_json
 from onkel.recipes import RECIPES
 from onkel.recipes.learner import parameters
+from onkel.stored import load_model
 
 EXAMPLES = """examples:
   onkel describe rrf
   onkel describe nogd --bibtex >> references.bib
+  onkel describe model.onkel                       learner, classes and columns of a saved model
   onkel describe                                   all learners, a line each"""
 NAMES = re.compile(r"\b(?:[a-z_0-9]+\.)+[A-Za-z_0-9]+")
 
 
 def add_to(commands: Any) -> None:
     """Add the command and its options."""
-    command = add_command(commands, "describe", "formula, pieces, parameters, what to cite", __doc__, EXAMPLES)
-    command.add_argument("learner", nargs="?", metavar="LEARNER", help=f"one of {', '.join(sorted(RECIPES))}")
+    command = add_command(commands, "describe", "what a learner does, or what a model file holds", __doc__, EXAMPLES)
+    what = f"a file that --save wrote, or one of {', '.join(sorted(RECIPES))}"
+    command.add_argument("learner", nargs="?", metavar="LEARNER|MODEL", help=what)
     command.add_argument("--bibtex", action="store_true", help="only what to cite")
     add_json(command, "write all of it as JSON")
     command.set_defaults(run=run)
@@ -35,6 +41,9 @@ def run(options: argparse.Namespace) -> None:
     if options.learner is None:
         found: Any = {name: first_line(name) for name in sorted(RECIPES)}
         text = "\n".join(f"{name:20s} {line}" for name, line in found.items())
+    elif os.path.isfile(options.learner) and options.learner not in RECIPES:
+        found = facts(options.learner, load_model(options.learner))
+        text = shown_model(found)
     elif options.learner not in RECIPES:
         raise ValueError(f"There is no learner {options.learner!r}; there are {', '.join(sorted(RECIPES))}.")
     else:

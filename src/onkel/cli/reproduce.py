@@ -78,14 +78,11 @@ def write(result: Any, options: argparse.Namespace, drawn: bool) -> None:
             file.write(written.page(result))
         if drawn:
             write_pictures(result, folder_of(options.page))
-    text = json.dumps(written.as_json(result), indent=1) + "\n"
-    if options.json == "-":
-        print(text, end="")
-        return
     if options.json:
         with WholeFile(options.json) as file:
-            file.write(text)
-    (show_figure if drawn else show)(result)
+            file.write(json.dumps(written.as_json(result), indent=1) + "\n")
+    if "-" not in (options.json, options.page):
+        (show_figure if drawn else show)(result)
 
 
 def write_pictures(result: Any, folder: Path) -> None:

@@ -155,7 +155,8 @@ class UnderWay:
         report = {"learner": learner.name, "parameters": plain(learner.get_params()), **self.figures}
         report |= {"task": online.task, "model_bytes": nbytes(online.model), "rows_learned": online.rows_learned}
         report |= {"task_guessed": self.feed.guessed} if self.feed.guessed else {}
-        report |= {} if self.feed.classes is None else {"classes": self.feed.classes.tolist()}
+        classes = self.work.answers.classes
+        report |= {} if classes is None else {"classes": classes.tolist()}
         report |= {} if columns.names is None else {"feature_names": columns.names}
         report |= {} if self.history is None else self.history.report()
         return report if self.feed.test is None else {**report, "test": self._tested()}

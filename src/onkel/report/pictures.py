@@ -10,6 +10,7 @@ import numpy as np
 INK = "#010203"  # stands for the colour of the text around a picture; in a page it becomes just that
 COLOURS = ("#3b82c4", "#d9772b", "#3d9a5f", "#b5527a", "#8a6fc9", "#a08a2c", "#4aa8a8", "#c2544d")
 SIZE = (6.4, 3.6)
+LONGEST_NAME = 18  # characters of a name in a picture
 MOST_NAMES = 24  # of classes or features that are written out
 
 Reports = dict[str, dict[str, Any]]  # by the name of the learner
@@ -141,7 +142,10 @@ def widths(reports: Reports) -> Any:
             order = np.argsort(values)[::-1][:MOST_NAMES]
             made, axes = figure()
             axes.bar(range(len(order)), values[order], color=COLOURS[0])
-            axes.set_xticks(range(len(order)), [str(j + 1) for j in order], fontsize=8)
+            names = report.get("feature_names") or []
+            labels = [str(names[j])[:LONGEST_NAME] if j < len(names) else str(j + 1) for j in order]
+            turned = {"rotation": 60, "ha": "right"} if names else {}
+            axes.set_xticks(range(len(order)), labels, fontsize=8, **turned)
             more = f" (the {len(order)} largest of {len(values)})" if len(values) > len(order) else ""
             named(axes, f"feature{more}", f"learned width in {name}", 1)
             return made

@@ -7,7 +7,7 @@ from onkel.reproduce.claims import Lines
 from onkel.reproduce.drawing import Picture, pictures
 from onkel.reproduce.figures import FIGURES
 from onkel.reproduce.pages import PROTOCOLS, brief, command, extent, markdown_table, not_asked_for, simple
-from onkel.reproduce.results import Drawn, Point, Series
+from onkel.reproduce.results import TIES, Drawn, Point, Series
 from onkel.reproduce.terms import ROWS, Claim, Metric
 
 FOLDER = "pictures"  # beside the page
@@ -66,7 +66,7 @@ def as_json(result: Drawn) -> dict[str, Any]:
         "lower_is_better": figure.metric.lower_is_better, "protocol": figure.protocol, "runs": result.runs,
         "paper_runs": figure.runs, "limit": result.limit, "quick": result.quick,
         "data": [data._asdict() for data in result.data], "absent": result.absent,
-        "not_asked_for": not_asked_for(result), "lines": [_plain(line) for line in result.lines],
+        "not_asked_for": not_asked_for(result), "ties": TIES, "lines": [_plain(line) for line in result.lines],
         "claims": [
             {"claim": claim.text, "dataset": dataset, "holds": holds, "numbers": said, "verdict": verdict(claim, holds)}
             for claim, dataset, holds, said in findings(result)

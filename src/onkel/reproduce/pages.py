@@ -5,7 +5,7 @@ from typing import Any
 
 from onkel.reproduce.experiments import EXPERIMENTS
 from onkel.reproduce.figures import FIGURES
-from onkel.reproduce.results import FAR, UNEXPLAINED, Drawn, Line, Result
+from onkel.reproduce.results import FAR, TIES, UNEXPLAINED, Drawn, Line, Result
 from onkel.reproduce.terms import Experiment, Figure
 
 HEADINGS = ("data set", "algorithm", "ours", "paper", "difference", "time", "paper's time", "")
@@ -91,7 +91,7 @@ def as_json(result: Result) -> dict[str, Any]:
         "protocol": experiment.protocol, "runs": result.runs, "paper_runs": experiment.runs, "limit": result.limit,
         "quick": result.quick, "data": [data._asdict() for data in result.data], "absent": result.absent,
         "not_asked_for": not_asked_for(result),
-        "lines": [plain(result, line) for line in result.lines],
+        "ties": TIES, "lines": [plain(result, line) for line in result.lines],
     }  # fmt: skip
 
 

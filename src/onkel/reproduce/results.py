@@ -7,6 +7,7 @@ from onkel.reproduce.published import Published
 
 FAR = 2.0  # standard deviations that need a reason
 UNEXPLAINED = "unexplained"
+TIES = "second class"  # what a score of exactly 0 counts for, in all papers
 
 
 class Line(NamedTuple):

@@ -135,6 +135,11 @@ def checked(choice: Choice) -> Choice:
     return choice._replace(categorical=categorical)
 
 
+def is_position(column: str) -> bool:
+    """Whether a text is a position: a whole number, as it comes from a command line."""
+    return re.fullmatch("-?[0-9]{1,9}", column) is not None
+
+
 def position_of(column: Column, names: Sequence[str]) -> int:
     """Position of a column that is given by its name or position.
 
@@ -143,7 +148,7 @@ def position_of(column: Column, names: Sequence[str]) -> int:
     >>> position_of("height", ["age", "height", "answer"]), position_of(-1, ["age", "height", "answer"])
     (1, 2)
     """
-    if isinstance(column, str) and not re.fullmatch("-?[0-9]{1,9}", column):
+    if isinstance(column, str) and not is_position(column):
         if column not in names:
             raise StreamError(f"there is no column {shown(column)} among {shown(', '.join(names))}.")
         return list(names).index(column)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from onkel.streams.arrow import PlainCsv
 from onkel.streams.block import Labels, StreamError, at_line
-from onkel.streams.columns import Choice, ColumnChoice, Plan, cleaned, shown
+from onkel.streams.columns import Choice, ColumnChoice, Plan, cleaned, is_position, shown
 from onkel.streams.encoding import Cells, Text, faulty_rows
 from onkel.streams.lines import BYTE_ORDER_MARK, Faults, OnError, whole_lines
 from onkel.streams.opening import Source, name_of, open_bytes, read_once
@@ -227,7 +227,7 @@ def _has_header(head: list[Record], names: list[str], file: CsvFile) -> bool:
 
 def _asks_for_a_name(choice: Choice, names: list[str]) -> bool:
     asked = [choice.label, *(choice.columns or ()), *choice.drop, *choice.categorical]
-    return any(isinstance(column, str) and column in names for column in asked)
+    return any(isinstance(column, str) and column in names and not is_position(column) for column in asked)
 
 
 def _labels_of(rows: list[Record], plan: Plan) -> list[str]:

@@ -73,14 +73,14 @@ def left_out(plan: Plan, before: Plan) -> list[str]:
     return [name for name in plan.names if name not in before.names] if plan.named and before.named else []
 
 
-def contradiction(asked: Mapping[str, Any], plan: Plan, missing: str) -> str:
+def contradiction(asked: Mapping[str, Any], plan: Plan, before: Plan, missing: str) -> str:
     """What is asked for that a model has learned otherwise, in one sentence; empty where nothing is.
 
-    `plan` is the model's, held against the table at hand.
+    `plan` is the one `before`, the model's, held against the table at hand.
     """
     names, used = plan.names, set(wanted(plan))
-    if plan.label is not None and "label" in asked and position_of(asked["label"], names) != plan.label:
-        return _said("label", shown(names[plan.label]))
+    if "label" in asked and not _same_label(position_of(asked["label"], names), plan, before):
+        return _said("label", _label_of(before, names, used))
     if asked.get("columns") and {position_of(column, names) for column in asked["columns"]} != used:
         return _said("columns", ", ".join(names[position] for position in sorted(used)))
     dropped = [column for column in asked.get("drop", ()) if position_of(column, names) in used]
@@ -97,6 +97,21 @@ def contradiction(asked: Mapping[str, Any], plan: Plan, missing: str) -> str:
     if plan.separator and asked.get("separator") not in (None, plan.separator):
         return _said("separator", repr(plan.separator))
     return ""
+
+
+def _same_label(asked: int, plan: Plan, before: Plan) -> bool:
+    """Whether labels in that column are those that a model has learned, as far as it knows."""
+    if asked in wanted(plan):
+        return False
+    if plan.named and before.named and before.label is not None:
+        return plan.names[asked] == before.names[before.label]
+    return asked == plan.label
+
+
+def _label_of(before: Plan, names: Sequence[str], used: set[int]) -> str:
+    if before.label is None:
+        return "that column as a feature"
+    return f"{shown(before.names[before.label])} as its label" if before.named else "the labels in another column"
 
 
 def _agrees(category: Category, how: Any) -> bool:

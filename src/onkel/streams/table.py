@@ -76,7 +76,7 @@ class TableStream(ABC):
         asked: dict[str, Any] = {**self.asked}
         if "categorical" in asked:
             asked["categorical"] = self.choice.categorical
-        said = contradiction(asked, plan, self.known.missing)
+        said = contradiction(asked, plan, before, self.known.missing)
         if said:
             raise StreamError(said)
         return plan._replace(missing=cast(Any, "error" if self.known.missing == "error" else "nan"))
