@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from onkel import KernelClassifier, KernelRegressor, auto, bkm, fogd, ik_ogd, nogd, raker, rbp, rrf
+from onkel.cli.main import main as onkel
 from tests.snapshot.golden.rows import LABELS, NUMBERS, ROWS
 
 MODELS = {
@@ -27,6 +29,23 @@ MODELS = {
 }
 
 
+OPEN = {"classes": "grow", "missing": "mean", "class_weight": "balanced"}  # knows names, means and weights, too
+
+
+def learned_from_a_table(path: Path) -> KernelClassifier:
+    """A model that the command line has learned from a table with numbers, text and gaps."""
+    lines = [
+        f"{'' if i % 7 == 3 else row[0]},{'red' if row[1] > 0 else 'blue'},{label}"
+        for i, (row, label) in enumerate(zip(ROWS, LABELS, strict=True))
+    ]
+    table = path.with_suffix(".csv")
+    table.write_text("\n".join(["size,colour,where", *lines]))
+    given = ["--categorical", "colour", "--missing", "mean", "--learner", "fogd", "--set", "gamma=0.5"]
+    assert onkel(["run", str(table), *given, "--set", "n_frequencies=4", "--quiet", "--save", str(path)]) == 0
+    table.unlink()
+    return KernelClassifier.load(path)
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True)
@@ -36,6 +55,12 @@ def main() -> None:
         model.fit(ROWS[rows], (NUMBERS if isinstance(model, KernelRegressor) else LABELS)[rows])
         model.save(folder / f"{name}.onkel")
         said[name] = model.online_.score(ROWS)
+    named = KernelClassifier(fogd(n_frequencies=4, gamma=0.5), **OPEN).fit(
+        pd.DataFrame(ROWS, columns=list("abc")), LABELS
+    )
+    named.save(folder / "open.onkel")
+    table = learned_from_a_table(folder / "table.onkel")
+    said |= {"open": named.online_.score(ROWS), "table": table.online_.score(ROWS)}
     np.savez(folder / "scores.npz", **said)
 
 
