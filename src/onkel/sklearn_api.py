@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from onkel.calibration import Calibration
-from onkel.intervals import COVERAGE
+from onkel.intervals import COVERAGE, Errors
 from onkel.model.answers import ClassAnswers, NumberAnswers
 from onkel.recipes import Learner
 from onkel.recipes.common import one_of
@@ -293,6 +293,11 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         weights = self._weights(sample_weight, X)
         scores = self.answers_.learn(self.online_, self._columns.filled(X, learns=True), y, weights)
         return self.answers_.labels(scores)
+
+    @property
+    def errors_(self) -> Errors:
+        """How wrong the answers to the last rows were."""
+        return self.answers_.recent
 
     def _start(self) -> None:
         self._begin("regression", 1)

@@ -56,7 +56,8 @@ WEIGHED = {
     "omkl": NARROW,
     "omkr": "steps of squared errors a thousand times as long diverge",
     "bkm": "a step per 200 rows, and the check has 50",
-    "fkl": "a step per batch of rows, and the check has 50 rows",
+    "fkl": "three passes over the 50 rows of the check follow single rows too closely; in one pass it keeps the rule",
+    "omkc": "a vote of kernels, most of them so narrow that no answer reaches as far as the next row",
     "ik_ogd": "a cell per row, and that of class 1 answers for all that is nearest to it",
     "fogd(gamma=0.5)": "a kernel so narrow that no answer reaches as far as the next row",
 }
