@@ -186,6 +186,17 @@ def _(fresh: Waiting, old: Any, change: Change) -> Any:
     return old._replace(targets=change.targets(old.targets))
 
 
+@singledispatch
+def margin(several: Any) -> float:
+    """How many times f the scores of the two old classes are apart."""
+    return 1.0
+
+
+@margin.register
+def _(several: OneVsRest) -> float:
+    return 2.0
+
+
 # ---- budgets that know two classes only ----
 
 

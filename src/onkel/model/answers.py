@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from onkel.calibration import Calibration, calibrate, calibration, probabilities
 from onkel.growing import grow
 from onkel.intervals import COVERAGE, Errors, follow, intervals, no_errors
-from onkel.online import Online
+from onkel.online import Online, bare
 from onkel.snapshot import writable
+from onkel.splitting import margin
 from onkel.targets import decide, newcomers, numbered, sought, task_of
 from onkel.weighing import ClassWeight, balanced, checked_weight, given
 
@@ -226,6 +227,8 @@ class ClassAnswers:
         setting, n_outputs = online.setting, 1 if self.task == "binary" and len(classes) < 3 else max(2, len(classes))
         if n_outputs > setting.n_outputs:
             grow(online, setting.n_features, n_outputs)
+        if online.task != self.task:  # scores of the two old classes may be farther apart than their one score was long
+            self.calibration.moves[0] -= np.log(margin(bare(online.model)))
         self.task, self.classes, self.order, self._singly = online.task, classes, places, None
         self.counts = np.pad(self.counts, (0, max(0, len(classes) - len(self.counts))))
 
