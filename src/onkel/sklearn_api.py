@@ -199,8 +199,8 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         """The most likely label of one row, a sequence or a dict by name, without scikit-learn's validation."""
         online = self.__dict__.get("online_") or self._fitted()
         with online.turn:
-            labels, scores = self.answers_.singly.labels, self._score_one(x)
-            return labels[scores.argmax() if len(scores) > 1 else scores.item() > 0.0]
+            scores = self._score_one(x)
+            return self.answers_.singly.labels[scores.argmax() if len(scores) > 1 else scores.item() > 0.0]
 
     def predict_proba_one(self, x: Any) -> NDArray[np.float64]:
         """The probabilities (classes,) of one row, without scikit-learn's validation."""

@@ -52,7 +52,7 @@ class ClassAnswers:
         self.calibration = calibration(probable)
         self.class_weight = checked_weight(class_weight)
         self.counts = np.zeros(max(2, len(classes)))
-        self._singly: Singly | None = None
+        self.singly = self._one_by_one()
         self._newest: int | None = None  # number of the class that comes new in the next row
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -229,18 +229,15 @@ class ClassAnswers:
             grow(online, setting.n_features, n_outputs)
         if online.task != self.task:  # scores of the two old classes may be farther apart than their one score was long
             self.calibration.moves[0] -= np.log(margin(bare(online.model)))
-        self.task, self.classes, self.order, self._singly = online.task, classes, places, None
+        self.task, self.classes, self.order = online.task, classes, places
+        self.singly = self._one_by_one()
         self.counts = np.pad(self.counts, (0, max(0, len(classes) - len(self.counts))))
 
-    @property
-    def singly(self) -> Singly:
-        """What rows one by one need."""
-        if self._singly is None:
-            numbers = np.arange(len(self.classes)) if self.order is None else self.order
-            labels = self.classes.tolist()
-            targets = dict(zip(labels, self.targets_of(numbers).tolist(), strict=True))
-            self._singly = Singly(targets, labels * (2 if len(labels) == 1 else 1))
-        return self._singly
+    def _one_by_one(self) -> Singly:
+        numbers = np.arange(len(self.classes)) if self.order is None else self.order
+        labels = self.classes.tolist()
+        targets = dict(zip(labels, self.targets_of(numbers).tolist(), strict=True))
+        return Singly(targets, labels * (2 if len(labels) == 1 else 1))
 
     def content(self) -> dict[str, Any]:
         """What a file holds of them."""
