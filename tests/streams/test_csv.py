@@ -192,3 +192,13 @@ def test_any_bytes_give_finite_rows_or_one_sentence(tmp_path_factory, data):
         assert message.startswith(str(path))
         assert message.endswith(".")
         assert "\n" not in message
+
+
+@pytest.mark.parametrize("delimiter", [None, ","])
+def test_a_table_of_too_many_columns_is_refused_before_its_cells_are_looked_at(write, delimiter, monkeypatch):
+    monkeypatch.setattr("onkel.streams.csv.records", lambda *_: pytest.fail("a row was split into cells"))
+    path = write(",".join(["0.5"] * 40_000) + "\n")
+    said = (
+        "a table has at most 32,768 columns, this one 40,000; write such rows as LIBSVM text, which leaves out zeros."
+    )
+    assert complaint(CsvFile(path, delimiter=delimiter)) == f"{path}: {said}"

@@ -268,7 +268,7 @@ class NumberAnswers:
         """The labels as numbers."""
         labels = np.asarray(labels)
         if labels.dtype.kind in "US":
-            raise ValueError("the labels of a regression must be numbers.")
+            raise ValueError("the labels of a regression must be numbers; text is for classes, at most 1,000 of them.")
         return np.ascontiguousarray(labels, np.float64)
 
     def fresh(self) -> "NumberAnswers":

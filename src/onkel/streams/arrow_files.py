@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel.streams.arrow import Picked, cells_of, has_pyarrow, is_number, is_text
 from onkel.streams.block import StreamError
-from onkel.streams.columns import ColumnChoice, Plan, shown
+from onkel.streams.columns import ColumnChoice, Plan, not_too_wide, shown
 from onkel.streams.encoding import Cells, faulty_rows, kept
 from onkel.streams.lines import Faults, OnError
 from onkel.streams.opening import Source
@@ -88,6 +88,7 @@ class ArrowFile(TableStream):
         formats = [self.format or ENDINGS.get(path.suffix.lower(), "parquet") for path in paths]
         files = [*map(_File, paths, formats, folders)]
         schema = files[0].schema()
+        not_too_wide(len(schema.names), paths[0])
         try:
             plan = self.plan_for(schema.names, named=True)
         except StreamError as error:

@@ -14,6 +14,7 @@ Missing: TypeAlias = Literal["error", "zero", "mean", "nan"]
 
 MISSING = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null"])  # cells that hold no value
 HASH_COLUMNS = 256
+MOST_COLUMNS = 2**15  # of a table; wider rows are mostly zeros, which no cell should have to say
 FEW_VALUES = 64  # up to which a column of text is one-hot unless told otherwise
 HOW = ("auto", "hash", "onehot")
 TO_BE_FOUND = {"onehot": "find values", "auto": "find few values", "hash": "hash"}
@@ -194,6 +195,13 @@ def _categories(choice: Choice, names: Sequence[str], chosen: Sequence[int]) -> 
         else:
             categories.append(Category(position, names[position], cast(Any, TO_BE_FOUND[how])))
     return tuple(categories)
+
+
+def not_too_wide(width: int, name: object) -> None:
+    """Refuse a table with too many columns, before anything is made for each of them."""
+    if width > MOST_COLUMNS:
+        remedy = "write such rows as LIBSVM text, which leaves out zeros"
+        raise StreamError(f"{name}: a table has at most {MOST_COLUMNS:,} columns, this one {width:,}; {remedy}.")
 
 
 def distinct(names: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from onkel.streams.arrow import PlainCsv
 from onkel.streams.block import Labels, StreamError, at_line
-from onkel.streams.columns import Choice, ColumnChoice, Plan, cleaned, is_position, shown
+from onkel.streams.columns import Choice, ColumnChoice, Plan, cleaned, is_position, not_too_wide, shown
 from onkel.streams.encoding import Cells, Text, faulty_rows
 from onkel.streams.lines import BYTE_ORDER_MARK, Faults, OnError, whole_lines
 from onkel.streams.opening import Source, name_of, open_bytes, read_once
@@ -90,7 +90,7 @@ class CsvFile(TableStream):
         """Find out what the columns are, and open the rows after the header."""
         name = name_of(self.source)
         remembered = self.known.plan.separator if self.known.plan else ""
-        delimiter, texts = _delimited(self.delimiter, remembered, _texts(self.source))
+        delimiter, texts = _delimited(self.delimiter, remembered, name, _texts(self.source))
         head, texts = _looked_at(texts, delimiter, 1 if self.prompt else HEAD_ROWS + 1)
         if head and head[0].fault and self.on_error == "stop":
             raise at_line(name, head[0].line, head[0].fault)
@@ -130,18 +130,20 @@ def _texts(source: Source) -> Iterator[bytes]:
         yield from texts
 
 
-def _delimited(delimiter: str | None, remembered: str, texts: Iterator[bytes]) -> tuple[str, Iterator[bytes]]:
+def _delimited(
+    delimiter: str | None, remembered: str, name: str, texts: Iterator[bytes]
+) -> tuple[str, Iterator[bytes]]:
     """The delimiter, if need be from the first line that is not blank, and all texts."""
-    if delimiter is not None:
-        return delimiter, texts
     taken: list[bytes] = []
     for text in texts:
         taken.append(text)
         if text.strip():
             first = next(filter(bytes.strip, text.split(b"\n"))).decode("latin-1")
-            found = remembered if remembered and remembered in first else max(DELIMITERS, key=first.count)
+            likely = remembered if remembered and remembered in first else max(DELIMITERS, key=first.count)
+            found = delimiter or likely
+            not_too_wide(first.count(found) + 1, name)
             return found, chain(taken, texts)
-    return ",", iter(taken)
+    return delimiter or ",", iter(taken)
 
 
 def _looked_at(texts: Iterator[bytes], delimiter: str, rows: int) -> tuple[list[Record], Iterator[bytes]]:
