@@ -17,6 +17,14 @@ def plan_of_names(names: Sequence[str], missing: Missing = "error") -> Plan:
     return Plan(None, tuple(range(len(names))), (), tuple(names), missing, 1)
 
 
+def place_of(column: Any, names: Sequence[str]) -> int | None:
+    """Position of a column that need not be there."""
+    try:
+        return position_of(column, names)
+    except StreamError:
+        return None
+
+
 def wanted(plan: Plan) -> tuple[int, ...]:
     """Positions of the columns that become features."""
     return (*plan.numeric, *(category.position for category in plan.categories))
@@ -31,11 +39,12 @@ def matched(plan: Plan, names: Sequence[str], named: bool, label: Any = None) ->
     >>> matched(plan, ["y", "id", "b", "a"], named=True)[:2], matched(plan, ["x1", "x2"], named=False)[:2]
     ((0, (3, 2)), (None, (0, 1)))
     """
-    own = None if label is None else position_of(label, names)
-    places = by_name(plan, names) if plan.named and named else by_position(plan, len(names), own)
-    found = None if plan.label is None else places.get(plan.label)
+    by_names = plan.named and named
+    known = None if plan.label is None else plan.names[plan.label]
+    own = None if label in (None, known) or (known is not None and not by_names) else position_of(label, names)
+    places = by_name(plan, names) if by_names else by_position(plan, len(names), own)
     return plan._replace(
-        label=own if found is None else found,
+        label=own if plan.label is None else places.get(plan.label, own),
         numeric=tuple(places[position] for position in plan.numeric),
         categories=tuple(category._replace(position=places[category.position]) for category in plan.categories),
         names=tuple(names),
@@ -81,9 +90,9 @@ def contradiction(asked: Mapping[str, Any], plan: Plan, missing: str) -> str:
     names, used = plan.names, set(wanted(plan))
     if plan.label is not None and "label" in asked and position_of(asked["label"], names) != plan.label:
         return _said("label", shown(names[plan.label]))
-    if asked.get("columns") and {position_of(column, names) for column in asked["columns"]} != used:
+    if asked.get("columns") and {place_of(column, names) for column in asked["columns"]} != used:
         return _said("columns", ", ".join(names[position] for position in sorted(used)))
-    dropped = [column for column in asked.get("drop", ()) if position_of(column, names) in used]
+    dropped = [column for column in asked.get("drop", ()) if place_of(column, names) in used]
     if dropped:
         return _said("drop", f"column {shown(str(dropped[0]))}")
     for column, how in asked.get("categorical", {}).items():
@@ -94,9 +103,12 @@ def contradiction(asked: Mapping[str, Any], plan: Plan, missing: str) -> str:
         return _said("missing", f"--missing {missing}")
     if plan.n_hashed and asked.get("hash_columns") not in (None, plan.hash_columns):
         return _said("hash-columns", str(plan.hash_columns))
-    if plan.separator and asked.get("separator") not in (None, plan.separator):
-        return _said("separator", repr(plan.separator))
     return ""
+
+
+def another_separator(own: str) -> str:
+    """The same where another separator is asked for than a model's own."""
+    return _said("separator", repr(own))
 
 
 def _agrees(category: Category, how: Any) -> bool:
