@@ -75,3 +75,29 @@ def refused(folder, capsys):
         return lines[0].removeprefix("onkel: ")
 
     return run
+
+
+@pytest.fixture
+def told(folder, capsys):
+    """Run any command, which must succeed; returns what it printed and its sentences on standard error."""
+
+    def run(*arguments):
+        code = main([*map(str, arguments)])
+        out, err = capsys.readouterr()
+        assert code == 0, err
+        return out, [line.removeprefix("onkel: ") for line in spoken(err)]
+
+    return run
+
+
+@pytest.fixture
+def sentence(folder, capsys):
+    """Run any command, which must fail with one sentence and print nothing else. Returns the sentence."""
+
+    def run(*arguments):
+        code = main([*map(str, arguments)])
+        out, err = capsys.readouterr()
+        assert (code, out, len(spoken(err))) == (2, "", 1), err
+        return spoken(err)[0].removeprefix("onkel: ")
+
+    return run

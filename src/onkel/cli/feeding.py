@@ -21,6 +21,7 @@ from onkel.recipes import Learner
 from onkel.stored import Stored
 from onkel.streams import STREAMS, open_stream, read_ahead
 from onkel.streams.block import Block, StreamError, concatenate, cut, drop, reblock, select, take
+from onkel.streams.columns import ColumnChoice
 from onkel.streams.libsvm import LibsvmFile
 from onkel.streams.opening import name_of, read_once
 from onkel.streams.table import Known
@@ -193,16 +194,21 @@ def open_feed(options: argparse.Namespace, saved: Stored | None = None) -> Feed:
     if not options.test:
         return feed
     known = Stored(None, answers, columns, {})  # type: ignore[arg-type]
-    return feed._replace(test=open_data(options.test, options, known))
+    how = None if columns.plan is None else ColumnChoice()
+    return feed._replace(test=open_data(options.test, options, known, choice=how))
 
 
-def open_data(source: str | None, options: argparse.Namespace, saved: Stored | None, labels: bool = True) -> Any:
+def open_data(
+    source: str | None, options: argparse.Namespace, saved: Stored | None, labels: bool = True,
+    choice: ColumnChoice | None = None,
+) -> Any:  # fmt: skip
     """Open what a command line names: a file, a built-in stream, or a data set that is here.
 
-    What is saved says how it is read; rows need no `labels` where nothing is learned.
+    What is saved says how it is read; rows need no `labels` where nothing is learned. The `choice` of columns is what
+    the options ask for, unless another is given.
     """
     values = {} if saved is None else saved.extra.get("values", {})
-    more: dict[str, Any] = {"format": options.format, **choice_of(options, values)}
+    more: dict[str, Any] = {"format": options.format, **(choice_of(options, values) if choice is None else choice)}
     known, width, grows = Known(labels=labels), None, grows_columns(options)
     if saved is not None:
         columns, classes = saved.columns, saved.answers.classes
@@ -210,7 +216,6 @@ def open_data(source: str | None, options: argparse.Namespace, saved: Stored | N
         known, width, grows = Known(columns.plan, columns.missing, text, labels), columns.width, columns.grows
         if columns.plan is None and more.get("missing", columns.missing) != columns.missing:
             raise ValueError(f"The model was learned with --missing {columns.missing}: leave it out.")
-        more |= {"missing": columns.missing} if columns.plan is None and columns.missing != "error" else {}
     elif isinstance(options.features, int):
         width = options.features
     if known.plan is None and more.get("missing") in ("zero", "mean"):

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
     stream = open_data(options.data, options, work, labels=False)
     judge = Judge(work.answers)
     with ExitStack() as files:
-        writers = _writers(options, work, files, judge)
+        writers, flush = _writers(options, work, files, judge)
         for block in take(stream, options.limit) if options.limit else stream:
             rows = work.columns.filled(resized(block.rows, work.columns.width, 0.0), learns=False)
             scores = work.online.score(rows)
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
                 for write in writers:
                     write(found)
             if stream_is_slow(options):
-                sys.stdout.flush()
+                flush()
         judge.finish()
     for sentence in (*told_of(options.data, stream), *judge.sentences()):
         print(f"onkel: {sentence}", file=sys.stderr)
@@ -87,6 +87,8 @@ class Judge:
     def update(self, labels: Any, scores: Any) -> None:
         """Take note of rows, those without a label aside."""
         held = ~without_labels(labels)
+        if not held.any():
+            return
         self.rows += int(held.sum())
         self.total = add_up(self.total, self.answers.wrong(labels[held], scores[held]))
 
@@ -110,18 +112,21 @@ class Judge:
         return [f"{of}: {round(self.total):,} mistakes, {100 * mean:.2f} %."]
 
 
-def _writers(options: argparse.Namespace, work: Stored, files: ExitStack, judge: Judge) -> list[Callable[[Any], None]]:
-    """What each prediction is handed to: a text of lines, and JSON if that is wanted."""
-    writers: list[Callable[[Any], None]] = []
+def _writers(
+    options: argparse.Namespace, work: Stored, files: ExitStack, judge: Judge
+) -> tuple[list[Callable[[Any], None]], Callable[[], None]]:  # fmt: skip
+    """What each prediction is handed to: a text of lines, and JSON if that is wanted; and how lines get out at once."""
+    writers, flush = list[Callable[[Any], None]](), sys.stdout.flush
     if options.to or options.json != "-":
         lines = files.enter_context(WholeFile(options.to or "-"))
         writers.append(lambda found: print(as_line(found), file=lines))
+        flush = lines.flush
     if options.json:
         head = {"model": options.model, "data": options.data, "task": work.online.task, "output": options.output}
         written = JsonList(options.json, head, "predictions")
         written.tail = judge.figures
         writers.append(files.enter_context(written).append)
-    return writers
+    return writers, flush
 
 
 def as_line(found: Any) -> str:

@@ -136,23 +136,23 @@ def checked(choice: Choice) -> Choice:
     return choice._replace(categorical=categorical)
 
 
-def is_position(column: str) -> bool:
-    """Whether a text is a position: a whole number, as it comes from a command line."""
-    return re.fullmatch("-?[0-9]{1,9}", column) is not None
+def is_position(text: str) -> bool:
+    """Whether a text could stand for the position of a column."""
+    return re.fullmatch("-?[0-9]{1,9}", text) is not None
 
 
 def position_of(column: Column, names: Sequence[str]) -> int:
-    """Position of a column that is given by its name or position.
+    """Position of a column that is given by its name or position; a name goes first where it looks like a position.
 
     Examples
     --------
     >>> position_of("height", ["age", "height", "answer"]), position_of(-1, ["age", "height", "answer"])
     (1, 2)
     """
+    if column in names:
+        return list(names).index(cast(str, column))
     if isinstance(column, str) and not is_position(column):
-        if column not in names:
-            raise StreamError(f"there is no column {shown(column)} among {shown(', '.join(names))}.")
-        return list(names).index(column)
+        raise StreamError(f"there is no column {shown(column)} among {shown(', '.join(names))}.")
     position = int(column)
     if not -len(names) <= position < len(names):
         raise StreamError(f"there is no column at position {position}, only {len(names)} columns.")

@@ -12,6 +12,7 @@ from onkel.streams.block import Labels, StreamError, at_line
 from onkel.streams.columns import Choice, ColumnChoice, Plan, cleaned, is_position, not_too_wide, shown
 from onkel.streams.encoding import Cells, Text, faulty_rows
 from onkel.streams.lines import BYTE_ORDER_MARK, Faults, OnError, whole_lines
+from onkel.streams.matching import another_separator, wanted
 from onkel.streams.opening import Source, name_of, open_bytes, read_once
 from onkel.streams.records import Lines, Record, records
 from onkel.streams.table import NOTHING_KNOWN, Known, Opened, Reading, TableStream
@@ -90,6 +91,8 @@ class CsvFile(TableStream):
         """Find out what the columns are, and open the rows after the header."""
         name = name_of(self.source)
         remembered = self.known.plan.separator if self.known.plan else ""
+        if remembered and self.delimiter not in (None, remembered):
+            raise StreamError(f"{name}: {another_separator(remembered)}")
         delimiter, texts = _delimited(self.delimiter, remembered, name, _texts(self.source))
         head, texts = _looked_at(texts, delimiter, 1 if self.prompt else HEAD_ROWS + 1)
         if head and head[0].fault and self.on_error == "stop":
@@ -214,8 +217,7 @@ def _layout(head: list[Record], file: CsvFile) -> Layout:
 def _has_header(head: list[Record], names: list[str], file: CsvFile) -> bool:
     """Whether the first row holds names: those that are asked for, those that a model knows, or what is no number."""
     known = file.known.plan
-    knows = known is not None and known.named and not {*names}.isdisjoint(known.names)
-    if knows or _asks_for_a_name(file.choice, names):
+    if (known is not None and _knows(known, names)) or _asks_for_a_name(file.choice, names):
         return True
     plan = file.plan_for(names, named=known is None)
     if any(cleaned(names[position]) and not _is_number(names[position]) for position in plan.numeric):
@@ -225,6 +227,13 @@ def _has_header(head: list[Record], names: list[str], file: CsvFile) -> bool:
         return False
     numbers = all(map(_is_number, following)) if following else file.known.text_labels is False
     return numbers and bool(following or own)
+
+
+def _knows(plan: Plan, names: list[str]) -> bool:
+    """Whether these are names that a model knows; those that are numbers could be cells, unless all are there."""
+    common = {*names}.intersection(plan.names)
+    every = common.issuperset(plan.names[position] for position in wanted(plan))
+    return plan.named and (every or not all(map(_is_number, common)))
 
 
 def _asks_for_a_name(choice: Choice, names: list[str]) -> bool:

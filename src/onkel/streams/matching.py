@@ -17,6 +17,14 @@ def plan_of_names(names: Sequence[str], missing: Missing = "error") -> Plan:
     return Plan(None, tuple(range(len(names))), (), tuple(names), missing, 1)
 
 
+def place_of(column: Any, names: Sequence[str]) -> int | None:
+    """Position of a column that need not be there."""
+    try:
+        return position_of(column, names)
+    except StreamError:
+        return None
+
+
 def wanted(plan: Plan) -> tuple[int, ...]:
     """Positions of the columns that become features."""
     return (*plan.numeric, *(category.position for category in plan.categories))
@@ -31,11 +39,12 @@ def matched(plan: Plan, names: Sequence[str], named: bool, label: Any = None) ->
     >>> matched(plan, ["y", "id", "b", "a"], named=True)[:2], matched(plan, ["x1", "x2"], named=False)[:2]
     ((0, (3, 2)), (None, (0, 1)))
     """
-    own = None if label is None else position_of(label, names)
-    places = by_name(plan, names) if plan.named and named else by_position(plan, len(names), own)
-    found = None if plan.label is None else places.get(plan.label)
+    by_names = plan.named and named
+    known = None if plan.label is None else plan.names[plan.label]
+    own = None if label in (None, known) or (known is not None and not by_names) else position_of(label, names)
+    places = by_name(plan, names) if by_names else by_position(plan, len(names), own)
     return plan._replace(
-        label=own if found is None else found,
+        label=own if plan.label is None else places.get(plan.label, own),
         numeric=tuple(places[position] for position in plan.numeric),
         categories=tuple(category._replace(position=places[category.position]) for category in plan.categories),
         names=tuple(names),
@@ -79,11 +88,11 @@ def contradiction(asked: Mapping[str, Any], plan: Plan, before: Plan, missing: s
     `plan` is the one `before`, the model's, held against the table at hand.
     """
     names, used = plan.names, set(wanted(plan))
-    if "label" in asked and not _same_label(position_of(asked["label"], names), plan, before):
-        return _said("label", _label_of(before, names, used))
-    if asked.get("columns") and {position_of(column, names) for column in asked["columns"]} != used:
+    if "label" in asked and not _same_label(asked["label"], plan, before):
+        return _said("label", _label_of(before))
+    if asked.get("columns") and {place_of(column, names) for column in asked["columns"]} != used:
         return _said("columns", ", ".join(names[position] for position in sorted(used)))
-    dropped = [column for column in asked.get("drop", ()) if position_of(column, names) in used]
+    dropped = [column for column in asked.get("drop", ()) if place_of(column, names) in used]
     if dropped:
         return _said("drop", f"column {shown(str(dropped[0]))}")
     for column, how in asked.get("categorical", {}).items():
@@ -94,24 +103,27 @@ def contradiction(asked: Mapping[str, Any], plan: Plan, before: Plan, missing: s
         return _said("missing", f"--missing {missing}")
     if plan.n_hashed and asked.get("hash_columns") not in (None, plan.hash_columns):
         return _said("hash-columns", str(plan.hash_columns))
-    if plan.separator and asked.get("separator") not in (None, plan.separator):
-        return _said("separator", repr(plan.separator))
     return ""
 
 
-def _same_label(asked: int, plan: Plan, before: Plan) -> bool:
+def _same_label(asked: Any, plan: Plan, before: Plan) -> bool:
     """Whether labels in that column are those that a model has learned, as far as it knows."""
-    if asked in wanted(plan):
-        return False
+    place = place_of(asked, plan.names)
     if plan.named and before.named and before.label is not None:
-        return plan.names[asked] == before.names[before.label]
-    return asked == plan.label
+        own = before.names[before.label]
+        return asked == own or (place is not None and plan.names[place] == own)
+    return plan.label is None or (place == plan.label and place not in wanted(plan))
 
 
-def _label_of(before: Plan, names: Sequence[str], used: set[int]) -> str:
+def _label_of(before: Plan) -> str:
     if before.label is None:
         return "that column as a feature"
-    return f"{shown(before.names[before.label])} as its label" if before.named else "the labels in another column"
+    return shown(before.names[before.label]) if before.named else "labels in another column"
+
+
+def another_separator(own: str) -> str:
+    """The same where another separator is asked for than a model's own."""
+    return _said("separator", repr(own))
 
 
 def _agrees(category: Category, how: Any) -> bool:

@@ -71,7 +71,8 @@ class TableStream(ABC):
         own = distinct(names) if named else [f"x{number + 1}" for number in range(len(names))]
         before = self.known.plan
         if before is None:
-            return self._labelled(planned(self._without_label(len(own)), own, named))
+            plan = self._labelled(planned(self._without_label(len(own)), own, named))
+            return plan if self.known.missing == "error" else plan._replace(missing="nan")
         plan = self._labelled(matched(before, own, named, self.asked.get("label")))
         asked: dict[str, Any] = {**self.asked}
         if "categorical" in asked:
