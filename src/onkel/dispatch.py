@@ -1,17 +1,14 @@
-"""Verbs, compiled code and its cache: with `linking` and `chaining`, what talks to Numba's compiler.
+"""Verbs and compiled code: with `linking`, `chaining` and `cache`, what talks to Numba's compiler.
 
 A *verb* is a function whose implementation is chosen by the type of its first argument, in plain Python and in
 compiled code alike. Small pieces are *light* (always inlined); vector kernels are *heavy* (a call of their own, which
-takes flat arrays and numbers). An *entry point* is what Python calls; it compiles at its first use and is kept in a
-disk cache whose folder is named after a hash of all sources that can end up in it.
+takes flat arrays and numbers). An *entry point* is what Python calls; it compiles at its first use and is kept on disk,
+in a folder that is named after a hash of all sources that can end up in it (`cache`).
 """
 
 import gc
-import hashlib
-import os
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +21,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload as numba_overload
 
+from onkel.cache import Kept, folder_for
 from onkel.linking import EntryCompiler, HelperCompiler
 from onkel.old_names import OLD_NAMES
 
@@ -40,11 +38,10 @@ LIGHT: dict[str, Any] = {"forceinline": True, **HELPER}
 HEAVY: dict[str, Any] = {"forceinline": False, **HELPER}  # said, or it would be as its caller is
 
 CONFIG: Any = numba.config
-PACKAGE = Path(__file__).parent
 SECONDS_BEFORE_SAYING_SO = 0.8
 
 _sources: set[Path] = set()
-_making = threading.Lock()  # Numba's cache folder is set for all threads while a dispatcher is made
+_making = threading.Lock()  # of two threads that need a dispatcher one makes it
 _kinds: dict[str, type] = {}
 _dispatchers: dict[Callable[..., Any], tuple[int, Any]] = {}  # of entry points: models refer to these, not to Numba
 
@@ -247,14 +244,10 @@ def uninterrupted() -> Iterator[None]:
 
 
 @lru_cache
-def _dispatcher(function: Callable[..., Any], folder: str) -> Any:
+def _dispatcher(function: Callable[..., Any], folder: Path | None) -> Any:
     """Numba's dispatcher of an entry point, with its cache in a folder, and saying so when it compiles."""
-    before = CONFIG.CACHE_DIR
-    CONFIG.CACHE_DIR = folder  # read by Numba when it sets up the cache, that is in the next line
-    try:
-        dispatcher: Any = numba.njit(cache=True, fastmath=EXACT, pipeline_class=EntryCompiler, **OPTIONS)(function)
-    finally:
-        CONFIG.CACHE_DIR = before
+    dispatcher: Any = numba.njit(fastmath=EXACT, pipeline_class=EntryCompiler, **OPTIONS)(function)
+    dispatcher._cache = Kept(function, folder)
     compile_quietly = dispatcher.compile
 
     def compile_audibly(kinds: Any) -> Any:
@@ -265,40 +258,9 @@ def _dispatcher(function: Callable[..., Any], folder: str) -> Any:
     return dispatcher
 
 
-def cache_folder() -> str:
-    """Folder of the compiled code, named after our compiled sources and those of all other implementations and helpers.
+def cache_folder() -> Path | None:
+    """Folder of the compiled code; None where there is none that could be used.
 
     Numba itself notices changes only in the file of the entry point, and would silently run old code.
     """
-    return _keyed_folder(frozenset(_sources))
-
-
-@lru_cache
-def _keyed_folder(registered: frozenset[Path]) -> str:
-    digest = hashlib.sha256(numba.__version__.encode())
-    own = {path for path in PACKAGE.rglob("*.py") if _may_be_compiled(path.read_bytes())}
-    for path in sorted(own | registered):
-        if path.is_file():  # code typed into a prompt has no file
-            digest.update(path.read_bytes())
-    folder = _cache_root() / digest.hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return str(folder)
-
-
-def _may_be_compiled(source: bytes) -> bool:
-    """Whether a file of ours holds compiled code. All of them count, imported yet or not: the key must not change."""
-    return any(sign in source for sign in (b"onkel.dispatch", b".of(", b"onkel.borrow", b"import numba", b"from numba"))
-
-
-def _cache_root() -> Path:
-    """A folder of the user alone (cache files are pickles): ``ONKEL_CACHE``, else the platform's cache folder."""
-    given = os.environ.get("ONKEL_CACHE")
-    if given:
-        return Path(given)
-    base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    try:
-        root = Path(base) / "onkel" / "compiled"
-        root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return root
-    except OSError:  # a read-only home
-        return Path(tempfile.mkdtemp(prefix="onkel-"))
+    return folder_for(frozenset(_sources))

@@ -50,6 +50,7 @@ def run(options: argparse.Namespace) -> None:
                 compiled.append({"learner": name, "task": task, "layout": layout, "seconds": seconds})
                 if not quiet:
                     print(f"{name:20s} {task:12s} {layout:8s} {seconds:6.1f} s")
-    write_json(options.json, {"compiled": compiled, "cache": str(cache_folder())})
-    if not quiet:
-        print(f"kept in {cache_folder()}")
+    folder = cache_folder()
+    write_json(options.json, {"compiled": compiled, "cache": None if folder is None else str(folder)})
+    if not quiet and folder is not None:
+        print(f"kept in {folder}")
