@@ -219,7 +219,8 @@ def _has_header(head: list[Record], names: list[str], file: CsvFile) -> bool:
     known = file.known.plan
     if (known is not None and _knows(known, names)) or _asks_for_a_name(file.choice, names):
         return True
-    plan = file.plan_for(names, named=known is None)
+    cells = [f"x{n + 1}" if is_position(name) else name for n, name in enumerate(names)]  # a number is no name as yet
+    plan = file.plan_for(cells, named=known is None)
     if any(cleaned(names[position]) and not _is_number(names[position]) for position in plan.numeric):
         return True
     own, following = _labels_of(head[:1], plan), _labels_of(head[1:], plan)
