@@ -1,5 +1,6 @@
 """A learner at work: its model, and the calls that change it."""
 
+import copy
 from collections.abc import Callable
 from threading import RLock
 from typing import Any, NamedTuple, Protocol
@@ -361,7 +362,8 @@ class Online:
     def __getstate__(self) -> dict[str, Any]:
         with self.turn:  # bound machine code and locks stay in their process
             kept = {key: value for key, value in self.__dict__.items() if key not in ("turn", *BOUND)}
-            return {**kept, "witnesses": ()}
+            # Copied here and now: another thread may learn before what is returned is pickled or copied.
+            return {**kept, "_model": copy.deepcopy(self._model), "frame": copy.deepcopy(self.frame), "witnesses": ()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(writable(state), turn=RLock())

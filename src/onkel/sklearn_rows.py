@@ -1,5 +1,6 @@
 """How estimators take rows in: by scikit-learn's rules and by name, with new columns and missing numbers if wanted."""
 
+import copy
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
@@ -35,6 +36,14 @@ class RowTaker(BaseEstimator):
     feature_names_in_: Any
     _columns: Columns = Columns()  # of no estimator: each makes its own when it begins
     _kind: str
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        if "online_" not in self.__dict__:
+            return state
+        with self.online_.turn:  # model, answers and columns of the same moment, whatever other threads learn
+            parts: dict[str, Any] = {name: state[name] for name in ("online_", "answers_", "_columns") if name in state}
+            return {**state, **copy.deepcopy(parts)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(writable(state))
