@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> None:
     for sentence in (*under_way.notes, *feed.notes()):
         print(f"onkel: {sentence}", file=sys.stderr)
     if not (options.quiet or options.to_standard_output):
-        Display.table(report, feed.classes)
+        Display.table(report, under_way.classes)
 
 
 def checked(options: argparse.Namespace) -> None:

@@ -79,6 +79,11 @@ class UnderWay:
             "--evaluate": (given.evaluate, {"blocks": given.block, "delayed": given.delay}.get(given.evaluate)),
         }
 
+    @property
+    def classes(self) -> Any:
+        """Sorted labels so far, or None for a regression."""
+        return self.work.answers.classes
+
     def learn(self, scores_file: IO[str] | None) -> None:
         """Learn all rows that are left, in as many passes as are wanted."""
         self.scores_file = scores_file
@@ -131,7 +136,7 @@ class UnderWay:
             if self.history is not None:
                 self.history.update(tally, targets, scores)
             if self.scores_file is not None:
-                np.savetxt(self.scores_file, scores, fmt="%.17g")
+                np.savetxt(self.scores_file, self.work.answers.ordered(scores), fmt="%.17g")
             checkpoint.passed(len(targets), Place(0, tally.rows))
 
         blocks = chain(first, pairs)
@@ -155,7 +160,7 @@ class UnderWay:
         report = {"learner": learner.name, "parameters": plain(learner.get_params()), **self.figures}
         report |= {"task": online.task, "model_bytes": nbytes(online.model), "rows_learned": online.rows_learned}
         report |= {"task_guessed": self.feed.guessed} if self.feed.guessed else {}
-        report |= {} if self.feed.classes is None else {"classes": self.feed.classes.tolist()}
+        report |= {} if self.classes is None else {"classes": self.classes.tolist()}
         report |= {} if columns.names is None else {"feature_names": columns.names}
         report |= {} if self.history is None else self.history.report()
         return report if self.feed.test is None else {**report, "test": self._tested()}
