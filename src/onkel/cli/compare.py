@@ -25,7 +25,7 @@ from onkel.cli.options import (
     write_report,
 )
 from onkel.cli.under_way import plain, spoken
-from onkel.cli.writing import check_json, write_json
+from onkel.cli.writing import check_json, check_one_output, write_json
 from onkel.evaluate import Tally, prequential, spread
 from onkel.recipes import Learner, make_learner
 from onkel.report.history import History
@@ -73,6 +73,7 @@ def run(options: argparse.Namespace) -> None:
     """Carry out the command: every learner sees the same orders."""
     check_json(options.json)
     check_report(options)
+    quiet = check_one_output({"--json": options.json, "--report": options.report}) or options.quiet
     learners = {text: parsed(text) for text in options.learners.split(",")}
     feed = open_feed(options)
     if feed.guessed:
@@ -84,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
     for pairs in orders(feed, options.permutations, kept):
         for text, learner in learners.items():
             with spoken(feed.source):
-                runs[text].append(one(learner, feed, pairs, options))
+                runs[text].append(one(learner, feed, pairs, options, quiet))
     report = {
         "task": next(iter(runs.values()))[0].report["task"], "ties": "second class", "data": feed.source,
         "permutations": options.permutations,
@@ -92,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
     }  # fmt: skip
     write_json(options.json, report)
     write_report(options, {text: one[0].report for text, one in runs.items()}, feed.source)
-    if options.json != "-" and not options.quiet:
+    if not quiet:
         Console(highlight=False).print(table(report))
 
 
@@ -122,13 +123,13 @@ def orders(feed: Feed, permutations: int, kept: bool) -> Iterator[Any]:
         yield partial(feed.paired, blocks=[block])
 
 
-def one(learner: Learner, feed: Feed, opened: Any, options: argparse.Namespace) -> Run:
+def one(learner: Learner, feed: Feed, opened: Any, options: argparse.Namespace, quiet: bool) -> Run:
     """One learner on one order."""
     work = feed.start(learner, options)
     pairs, online = opened(work), work.online
     history, first = History(online), next(pairs)
     online.prepare(first[0])
-    with Display(feed.rows, options.quiet or options.json == "-", learner.name) as display:
+    with Display(feed.rows, quiet, learner.name) as display:
 
         def watch(tally: Tally, targets: Any, scores: Any) -> None:
             display.update(tally)

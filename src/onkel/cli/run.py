@@ -22,7 +22,7 @@ from onkel.cli.options import (
     write_report,
 )
 from onkel.cli.under_way import UnderWay
-from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, finite, growing, is_special
+from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, finite, growing, is_special, target
 from onkel.recipes import RECIPES, make_learner
 from onkel.stored import Stored, load_model
 
@@ -47,10 +47,12 @@ def add_to(commands: Any) -> None:
     add("--evaluate", default="rows", choices=["rows", "blocks", "delayed"], help="when rows are learned")
     add("--delay", type=whole, default=0, metavar="N", help="with --evaluate delayed: rows until a label arrives")
     add("--test", metavar="FILE", help="predict these rows too, when all is learned (NAME.t: those of a data set)")
-    add("--scores", metavar="FILE", help="write the scores each row had before it was learned, one line per row")
+    how = "write the scores each row had before it was learned, one line per row"
+    add("--scores", type=target, metavar="FILE", help=how)
     add_json(command, "write the report as JSON")
-    add("--save", metavar="FILE", help="write the model when all is learned")
-    add("--checkpoint", metavar="FILE", help="write model and place in the stream as it goes; Ctrl-C leaves one too")
+    add("--save", type=target, metavar="FILE", help="write the model when all is learned")
+    how = "write model and place in the stream as it goes; Ctrl-C leaves one too"
+    add("--checkpoint", type=target, metavar="FILE", help=how)
     add("--every", type=count, default=100_000, metavar="N", help="rows between checkpoints (default 100,000)")
     add("--resume", metavar="FILE", help="go on with a saved model, or from a checkpoint of the same DATA")
     add_report(command)

@@ -2,6 +2,7 @@
 
 import argparse
 import copy
+import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,7 +23,7 @@ from onkel.cli.checkpoints import (
 )
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed
-from onkel.cli.writing import WholeFile, is_special, size_on_disk
+from onkel.cli.writing import STANDARD_OUTPUT, size_on_disk
 from onkel.evaluate import Tally, prequential
 from onkel.recipes import Learner
 from onkel.report.history import History
@@ -108,12 +109,8 @@ class UnderWay:
         """Write the model, if that is wanted."""
         if path is None:
             return
-        work = self.work
-        if is_special(path):
-            with WholeFile(path, binary=True) as file:
-                save_model(file, work.online, work.answers, work.columns)
-        else:
-            save_model(path, work.online, work.answers, work.columns)
+        target = sys.stdout.buffer if path == STANDARD_OUTPUT else path
+        save_model(target, self.online, self.work.answers, self.work.columns)
 
     def _save(self, path: str, place: Place) -> None:
         progress = {
