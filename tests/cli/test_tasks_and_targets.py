@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 
 from onkel.cli.main import main
 from onkel.stored import load_model
-from tests.cli.common import N_ROWS, csv, libsvm, spoken
+from tests.cli.common import DATA, N_ROWS, csv, libsvm, spoken
 
 SHORT = ["--learner", "fogd", "--set", "gamma=0.5"]
 ONKEL = [sys.executable, "-m", "onkel"]
@@ -180,3 +182,79 @@ def test_only_one_thing_can_go_to_standard_output(sentence, command):
     said = sentence(*command)
     assert said.endswith(" cannot both write to standard output.")
     assert all(option in said for option in command if option.startswith("--") and option != "--learners")
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "broken.libsvm", *SHORT, "--on-error", "stop", "--features", "3", "--task", "binary"],
+        ["predict", "model.onkel", "broken.libsvm"],
+        ["compare", "binary.libsvm", "--learners", "fogd,rbp:budget=0"],
+        ["run", "binary.libsvm", *SHORT, "--test", "broken.libsvm"],
+        ["run", "binary.libsvm", *SHORT, "--save", "folder"],
+    ],
+)
+def test_a_command_that_fails_leaves_nothing_on_standard_output(folder, sentence, command):
+    (folder / "folder").mkdir()
+    (folder / "broken.libsvm").write_text(DATA["binary.libsvm"] + "1 1:x\n")
+    assert sentence(*command, "--block", "50", "--json", "-")
+
+
+def test_a_model_that_cannot_be_saved_leaves_no_report_on_standard_output(sentence, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "model.onkel")
+
+    monkeypatch.setattr("onkel.cli.under_way.save_model", full)
+    said = sentence("run", "binary.libsvm", *SHORT, "--save", "model.onkel", "--json", "-")
+    assert said == "model.onkel: No space left on device."
+
+
+def test_a_built_in_stream_has_as_many_rows_as_are_wanted(told):
+    out, _ = told("run", "drifting", "--limit", "250000", "--learner", "rbp", "--set", "budget=2", "--json", "-")
+    assert json.loads(out)["rows"] == 250_000
+
+
+@pytest.mark.parametrize("source", ["-", "rows.csv"])
+@pytest.mark.parametrize("more", [[], ["--evaluate", "delayed", "--delay", "500"]])
+def test_an_interrupt_saves_what_was_learned_and_says_so(folder, source, more):
+    text = DATA["binary.csv"] * (20 if source == "-" else 2000)
+    (folder / "rows.csv").write_text(text)
+    command = [*ONKEL, "run", source, "--format", "csv", *more, "--save", "model.onkel", "--scores", "scores.txt"]
+    with subprocess.Popen(
+        [*command, "--block", "200"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
+    ) as running:  # fmt: skip
+        if source == "-":
+            running.stdin.write(text.encode())
+            running.stdin.flush()
+        end = time.monotonic() + 60
+        while time.monotonic() < end and not any(path.stat().st_size for path in folder.glob(".scores.txt.*")):
+            time.sleep(0.02)  # until it has learned some rows
+        time.sleep(0.5 if source == "-" else 0.05)  # all that came is learned, and more is waited for
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    loaded = load_model("model.onkel")
+    rows = loaded.online.rows_learned
+    assert (running.returncode, out) == (130, b"")
+    assert spoken(err.decode()) == [f"onkel: stopped; what was learned from {rows:,} rows is in model.onkel."]
+    assert 0 < rows <= text.count("\n")
+    assert sorted(path.name for path in folder.glob("*scores*")) == []
+
+
+@pytest.mark.parametrize(("count", "names"), [(3, 3), (64, 64), (65, 256)])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_columns_of_text_are_one_hot_up_to_64_values_and_hashed_beyond(told, folder, count, names, form):
+    cities = [f"city {n % count:02}" for n in range(5000)]
+    numbers, target = RANDOM.standard_normal(5000).round(3), RANDOM.standard_normal(5000).round(3)
+    if form == "csv":
+        rows = (f"{x},{city},{y}\n" for x, city, y in zip(numbers, cities, target, strict=True))
+        (folder / "table.csv").write_text("x,city,y\n" + "".join(rows))
+    else:
+        pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pa.table({"x": numbers, "city": cities, "y": target}), "table.parquet")
+    out, said = told("run", f"table.{form}", "--categorical", "city", *SHORT, "--json", "-")
+    found = json.loads(out)
+    assert (found["task"], said) == ("regression", [])
+    expected = [f"city={name}" for name in sorted(set(cities))] if count <= 64 else [f"hash{n}" for n in range(names)]
+    assert found["feature_names"] == ["x", *expected]

@@ -22,7 +22,17 @@ from onkel.cli.options import (
     write_report,
 )
 from onkel.cli.under_way import UnderWay
-from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, finite, growing, is_special, target
+from onkel.cli.writing import (
+    WholeFile,
+    check_json,
+    check_one_output,
+    check_target,
+    finite,
+    growing,
+    is_special,
+    target,
+    write_json,
+)
 from onkel.recipes import RECIPES, make_learner
 from onkel.stored import Stored, load_model
 
@@ -78,10 +88,9 @@ def run(options: argparse.Namespace) -> None:
         report = finite(under_way.report())
         if options.on_error == "skip":
             report["rows_skipped"] = feed.n_skipped
-        if options.json:
-            files.enter_context(WholeFile(options.json)).write(json.dumps(report, indent=1) + "\n")
         write_report(options, {report["learner"]: report}, feed.source)
         under_way.save(options.save)
+        write_json(options.json, report)
     for sentence in (*under_way.notes, *feed.notes()):
         print(f"onkel: {sentence}", file=sys.stderr)
     if not (options.quiet or options.to_standard_output):
@@ -110,7 +119,7 @@ def _left_behind(options: argparse.Namespace, under_way: UnderWay, stopped: Stop
     if not options.save or options.checkpoint:
         return stopped
     under_way.save(options.save)
-    return Stopped(f"stopped after {under_way.tally.rows:,} rows; what was learned is in {options.save}.")
+    return Stopped(f"stopped; what was learned from {under_way.online.rows_learned:,} rows is in {options.save}.")
 
 
 def _resumed(options: argparse.Namespace) -> Stored | None:
