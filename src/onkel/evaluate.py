@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from onkel.dispatch import SUM, compiled, entry_point
 from onkel.metrics import WINDOW, errors, metrics_for, state_of
 from onkel.model.answers import Answers, plain_answers
+from onkel.model.columns import resized
 from onkel.online import Online
 from onkel.randomness import keys
 from onkel.recipes import Learner
@@ -164,18 +165,22 @@ def delayed(
         scores = np.empty((len(targets), online.setting.n_outputs))
         for i in range(len(targets)):
             if len(waiting) > delay:
-                online.learn(*awaited(waiting.popleft(), online.task))
+                online.learn(*awaited(waiting.popleft(), online))
             scores[i] = online.score(rows[i : i + 1])[0]
             waiting.append(tuple(part[i : i + 1] for part in whole))
         yield targets, scores
     while waiting:
-        online.learn(*awaited(waiting.popleft(), online.task))
+        online.learn(*awaited(waiting.popleft(), online))
 
 
-def awaited(row: tuple[Any, ...], task: str) -> tuple[Any, ...]:
-    """A row that waited for its label; if two classes have become several since, its target is the number of one."""
+def awaited(row: tuple[Any, ...], online: Online) -> tuple[Any, ...]:
+    """A row that waited for its label, with the columns that came meanwhile.
+
+    If two classes have become several since, its target is the number of one.
+    """
     rows, targets, *weights = row
-    return rows, np.maximum(targets, 0.0) if task == "multiclass" else targets, *weights
+    rows = resized(rows, online.setting.n_features, 0.0)
+    return rows, np.maximum(targets, 0.0) if online.task == "multiclass" else targets, *weights
 
 
 def prequential(

@@ -186,7 +186,8 @@ def metrics_for(answers: Answers, window: int = WINDOW, ties: str = "second") ->
     if isinstance(answers, NumberAnswers):
         return [RegressionErrors(), Intervals(answers)]
     both: list[Metric] = [Probabilities(answers), ConfusionMatrix(answers, ties)]
-    return [*both, WindowAUC(answers, window)] if answers.task == "binary" else both
+    of_two = answers.task == "binary" or answers.grows  # where classes grow, a checkpoint may be of two still
+    return [*both, WindowAUC(answers, window)] if of_two else both
 
 
 def state_of(metric: Metric) -> dict[str, Any]:

@@ -69,11 +69,11 @@ def test_the_command_stops_quietly_when_nobody_reads_on(folder):
 def test_the_command_stops_on_an_interrupt_and_leaves_nothing_behind(folder):
     before = set(os.listdir(folder))
     with subprocess.Popen(
-        [*COMMANDS["module"], "run", "-", *OUTPUT, "--block", "50"],
+        [*COMMANDS["module"], "run", "-", *OUTPUT[:4], "--block", "50"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
     ) as running:  # fmt: skip
-        running.stdin.write(DATA["binary.libsvm"].encode())
+        running.stdin.write(20 * DATA["binary.libsvm"].encode())
         running.stdin.flush()
         end = time.monotonic() + 60
         while set(os.listdir(folder)) == before and time.monotonic() < end:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.cli.layout import joined
 from onkel.snapshot import SnapshotError
-from onkel.streams.block import Block, concatenate, packed, unpacked
+from onkel.streams.block import Block, packed, unpacked
 
 
 class Place(NamedTuple):
@@ -111,7 +112,7 @@ def packed_rows(waiting: Iterable[tuple[Any, ...]]) -> dict[str, Any] | None:
     if not rows:
         return None
     weights = {"weights": np.concatenate([row[2] for row in rows])} if len(rows[0]) > 2 else {}
-    return {**packed(concatenate([Block(*row[:2]) for row in rows])), **weights}
+    return {**packed(joined(Block(*row[:2]) for row in rows)), **weights}
 
 
 def unpacked_rows(parts: dict[str, Any] | None) -> Iterator[tuple[Any, ...]]:

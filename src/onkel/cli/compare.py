@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from rich.table import Table
 
 from onkel.cli.display import Display, error_text
 from onkel.cli.feeding import Feed, open_feed
+from onkel.cli.layout import joined
 from onkel.cli.options import (
     add_command,
     add_json,
@@ -23,12 +25,13 @@ from onkel.cli.options import (
     write_report,
 )
 from onkel.cli.under_way import plain, spoken
-from onkel.cli.writing import check_json, write_json
+from onkel.cli.writing import check_json, check_one_output, write_json
 from onkel.evaluate import Tally, prequential, spread
 from onkel.recipes import Learner, make_learner
 from onkel.report.history import History
 from onkel.snapshot import nbytes
-from onkel.streams.block import concatenate, select
+from onkel.streams.block import select
+from onkel.streams.opening import read_once
 from onkel.support import Support
 
 EXAMPLES = """examples:
@@ -70,6 +73,7 @@ def run(options: argparse.Namespace) -> None:
     """Carry out the command: every learner sees the same orders."""
     check_json(options.json)
     check_report(options)
+    quiet = check_one_output({"--json": options.json, "--report": options.report}) or options.quiet
     learners = {text: parsed(text) for text in options.learners.split(",")}
     feed = open_feed(options)
     if feed.guessed:
@@ -77,17 +81,19 @@ def run(options: argparse.Namespace) -> None:
     for learner in learners.values():
         learner.plan(feed.task)  # one that does not fit is found before the first is run
     runs: dict[str, list[Run]] = {text: [] for text in learners}
-    for pairs in orders(feed, options.permutations):
+    kept = len(learners) > 1 and bool(options.data) and read_once(options.data)
+    for pairs in orders(feed, options.permutations, kept):
         for text, learner in learners.items():
             with spoken(feed.source):
-                runs[text].append(one(learner, feed, pairs, options))
+                runs[text].append(one(learner, feed, pairs, options, quiet))
     report = {
-        "task": feed.task, "ties": "second class", "data": feed.source, "permutations": options.permutations,
+        "task": next(iter(runs.values()))[0].report["task"], "ties": "second class", "data": feed.source,
+        "permutations": options.permutations,
         "learners": [figures(text, learner, runs[text]) for text, learner in learners.items()],
     }  # fmt: skip
     write_json(options.json, report)
     write_report(options, {text: one[0].report for text, one in runs.items()}, feed.source)
-    if options.json != "-" and not options.quiet:
+    if not quiet:
         Console(highlight=False).print(table(report))
 
 
@@ -101,25 +107,29 @@ def parsed(text: str) -> Learner:
     return make_learner(name, **parse_settings(pairs))
 
 
-def orders(feed: Feed, permutations: int) -> Iterator[Any]:
-    """Functions that give the rows for a learner: as they come, or all in memory in each of several orders."""
+def orders(feed: Feed, permutations: int, kept: bool) -> Iterator[Any]:
+    """Functions that give the rows for a learner: as they come, or all in memory in each of several orders.
+
+    Rows that come only once are `kept`, for all learners.
+    """
     if not permutations:
-        yield feed.pairs
+        blocks = [*feed.blocks(0)] if kept else []
+        yield partial(feed.paired, blocks=blocks) if kept else feed.pairs
         return
-    whole = concatenate(feed.blocks(0))
+    whole = joined(feed.blocks(0))
     for number in range(permutations):
         order = np.random.default_rng(number).permutation(len(whole.labels))
         block = select(whole, order)
-        yield lambda work, block=block: feed.paired(work, [block])
+        yield partial(feed.paired, blocks=[block])
 
 
-def one(learner: Learner, feed: Feed, opened: Any, options: argparse.Namespace) -> Run:
+def one(learner: Learner, feed: Feed, opened: Any, options: argparse.Namespace, quiet: bool) -> Run:
     """One learner on one order."""
     work = feed.start(learner, options)
     pairs, online = opened(work), work.online
     history, first = History(online), next(pairs)
     online.prepare(first[0])
-    with Display(feed.rows, options.quiet or options.json == "-", learner.name) as display:
+    with Display(feed.rows, quiet, learner.name) as display:
 
         def watch(tally: Tally, targets: Any, scores: Any) -> None:
             display.update(tally)
@@ -127,7 +137,8 @@ def one(learner: Learner, feed: Feed, opened: Any, options: argparse.Namespace) 
                 history.update(tally, targets, scores)
 
         report = prequential(online, history.seen(chain([first], pairs)), watch=watch, tally=Tally(work.answers))
-    report |= {"parameters": plain(learner.get_params()), "model_bytes": nbytes(online.model), **history.report()}
+    report |= {"task": online.task, "parameters": plain(learner.get_params()), "model_bytes": nbytes(online.model)}
+    report |= history.report()
     classes = work.answers.classes
     report |= {} if classes is None else {"classes": classes.tolist()}
     report |= {} if work.columns.names is None else {"feature_names": work.columns.names}

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from onkel.cli.options import add_command, add_json
-from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, write_json
+from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, target, write_json
 from onkel.onnx_export import to_onnx
 from onkel.stored import load_model
 
@@ -17,7 +17,7 @@ def add_to(commands: Any) -> None:
     """Add the command and its options."""
     command = add_command(commands, "export", "write a saved model as an ONNX graph", __doc__, EXAMPLES)
     command.add_argument("model", metavar="MODEL", help="file that --save or --checkpoint wrote")
-    command.add_argument("--onnx", required=True, metavar="FILE", help="write the graph there")
+    command.add_argument("--onnx", required=True, type=target, metavar="FILE", help="write the graph there")
     add_json(command, "write what the graph takes and gives as JSON")
     command.set_defaults(run=run)
 

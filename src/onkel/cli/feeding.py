@@ -11,16 +11,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.cli.choosing import choice_of
+from onkel.cli.layout import joined, laid_out, last_columns
 from onkel.cli.task import Labels, chosen, sorted_classes
 from onkel.data import info, place
-from onkel.growing import grow
 from onkel.model.answers import Answers, ClassAnswers
 from onkel.model.columns import Columns, resized
-from onkel.points import WIDE
 from onkel.recipes import Learner
 from onkel.stored import Stored
 from onkel.streams import STREAMS, open_stream, read_ahead
-from onkel.streams.block import Block, StreamError, concatenate, cut, drop, reblock, select, take
+from onkel.streams.block import (
+    Block,
+    StreamError,
+    better_dense,
+    cut,
+    drop,
+    reblock,
+    select,
+    stored,
+    take,
+)
 from onkel.streams.columns import ColumnChoice
 from onkel.streams.libsvm import LibsvmFile
 from onkel.streams.opening import name_of, read_once
@@ -41,6 +50,8 @@ class Feed(NamedTuple):
     test_source: str
     stream: Any
     guessed: str  # a sentence about the task, where it was guessed
+    at_once: bool = False  # whether a block is predicted before any of its rows is learned
+    as_arrays: bool | None = None  # what the rows of a growing stream are; None: they stay what they are
 
     @property
     def n_features(self) -> int:
@@ -84,10 +95,11 @@ class Feed(NamedTuple):
 
     def paired(self, work: Stored, blocks: Iterable[Block]) -> Iterator[tuple[Any, ...]]:
         """The same of blocks."""
-        for block in (part for whole in blocks for part in widened(work, whole)):
+        for block in (part for whole in blocks for part in laid_out(work, whole, self.as_arrays, self.at_once)):
             rows, labels = work.columns.filled(block.rows, learns=True), block.labels
             with located(work.answers, block, self.source):
-                for part in work.answers.parts(work.online, labels):
+                check_whole(work.answers, labels)
+                for part in work.answers.parts(work.online, labels, self.at_once):
                     whole = part == slice(0, len(labels))
                     targets, weights = work.answers.weighed(labels[part])
                     yield (rows if whole else rows[part], targets, *weights)
@@ -99,6 +111,15 @@ class Feed(NamedTuple):
             with located(work.answers, block, self.test_source):
                 targets = work.answers.targets(block.labels)
             yield rows, targets
+
+
+def check_whole(answers: Answers, labels: Any) -> None:
+    """Refuse a fraction where new classes are taken in and those so far are whole numbers."""
+    if answers.grows and answers.classes is not None and answers.classes.dtype.kind == "i":
+        fractions = labels[labels != np.trunc(labels)]
+        if len(fractions):
+            how = "--task regression learns numbers"
+            raise ValueError(f"the label {fractions[0]:g} is no whole number, as those before are: {how}.")
 
 
 @contextmanager
@@ -125,42 +146,6 @@ def waited_for(blocks: Iterable[Block], idle: Callable[[], AbstractContextManage
         if block is None:
             return
         yield block
-
-
-def widened(work: Stored, block: Block) -> Iterator[Block]:
-    """Rows in the width of the model, cut where columns come new, which the model takes in just before.
-
-    It then doubles its width, so that a stream with ever new columns does not make a new model for each.
-    """
-    columns, at = work.columns, 0
-    reach = last_columns(block.rows) if columns.grows and block.rows.shape[1] > columns.width else np.zeros(0)
-    for i in np.flatnonzero(reach > columns.width).tolist():
-        if reach[i] <= columns.width:  # an earlier row has widened the model
-            continue
-        if i > at:
-            yield in_width(cut(block, at, i), columns.width)
-        at, wanted = i, 1 << int(reach[i] - 1).bit_length()
-        if reach[i] > WIDE >= columns.width:
-            raise StreamError(f"There are more than {WIDE:,} columns: give their number at the start (--features N).")
-        columns.take_in(None, min(wanted, WIDE) if reach[i] <= WIDE else wanted)
-        grow(work.online, columns.width, work.online.setting.n_outputs)
-    yield in_width(cut(block, at, len(block.labels)) if at else block, columns.width)
-
-
-def last_columns(rows: Any) -> Any:
-    """The number of columns that each row needs."""
-    if isinstance(rows, np.ndarray):
-        held = rows != 0.0
-        return np.where(held.any(axis=1), rows.shape[1] - np.argmax(held[:, ::-1], axis=1), 0)
-    ends, found = rows.indptr[1:], np.zeros(rows.shape[0], np.int64)
-    some = np.diff(rows.indptr) > 0
-    found[some] = rows.indices[ends[some] - 1] + 1
-    return found
-
-
-def in_width(block: Block, width: int) -> Block:
-    """A block whose rows are so wide."""
-    return block if block.rows.shape[1] == width else block._replace(rows=resized(block.rows, width, 0.0))
 
 
 def open_feed(options: argparse.Namespace, saved: Stored | None = None) -> Feed:
@@ -190,7 +175,8 @@ def open_feed(options: argparse.Namespace, saved: Stored | None = None) -> Feed:
     else:
         answers, said = _answers(options, seen, source)
         columns = _columns(options, stream, seen.n_features)
-    feed = Feed(opened, rows, answers, columns, source, None, options.test or "", stream, said)
+    at_once = options.evaluate == "blocks"
+    feed = Feed(opened, rows, answers, columns, source, None, options.test or "", stream, said, at_once, seen.as_arrays)
     if not options.test:
         return feed
     known = Stored(None, answers, columns, {})  # type: ignore[arg-type]
@@ -253,6 +239,7 @@ class _Seen(NamedTuple):
     rows: int | None
     n_features: int
     labels: Labels
+    as_arrays: bool | None = None
 
 
 def _looked_at(stream: Any, options: argparse.Namespace, saved: Stored | None) -> tuple[Iterable[Block], _Seen]:
@@ -271,21 +258,16 @@ def _looked_at(stream: Any, options: argparse.Namespace, saved: Stored | None) -
         held += len(block.labels)
     if not held:
         raise StreamError(f"{name_of(options.data)}: there are no rows.")
-    width = max(block.rows.shape[1] for block in taken)
-    head = concatenate([in_width(block, width) for block in taken])
-    first = cut(head, 0, min(held, LOOK))
+    head = joined(taken)
+    held = min(held, LOOK)
+    first = cut(head, 0, held)
     labels = np.unique(first.labels)
     whole = labels.dtype.kind in "US" or np.array_equal(labels, np.floor(labels))
-    seen = _Seen(None, _width(first, options), Labels(tuple(labels.tolist()) if whole else (), len(first.labels)))
-    return (chain(reblock([head], options.block), rest) if once else stream), seen
-
-
-def _width(first: Block, options: argparse.Namespace) -> int:
-    """The columns to begin with: those of the first rows, or as many as are asked for."""
-    if isinstance(options.features, int) or not isinstance(first.rows, np.ndarray):
-        own = int(last_columns(first.rows).max(initial=0)) if grows_columns(options) else first.rows.shape[1]
-        return max(own, options.features) if isinstance(options.features, int) else max(own, 1)
-    return first.rows.shape[1]
+    found, width, as_arrays = Labels(tuple(labels.tolist()) if whole else (), held), first.rows.shape[1], None
+    if isinstance(stream, LibsvmFile) and stream.grows:
+        width = max(1, int(last_columns(first.rows).max(initial=0)))
+        as_arrays = better_dense(int(np.count_nonzero(stored(first.rows))), held, width)
+    return (chain(reblock([head], options.block), rest) if once else stream), _Seen(None, width, found, as_arrays)
 
 
 def _answers(options: argparse.Namespace, seen: _Seen, source: str) -> tuple[Answers, str]:
@@ -328,9 +310,7 @@ def _columns(options: argparse.Namespace, stream: Any, width: int) -> Columns:
 
 def _ordered(blocks: Iterable[Block], options: argparse.Namespace) -> tuple[list[Block], int]:
     """All rows in memory, in the wanted order, in blocks again; and their number."""
-    parts = list(blocks)
-    width = max(block.rows.shape[1] for block in parts)
-    whole = concatenate([in_width(block, width) for block in parts])
+    whole = joined(blocks)
     n = len(whole.labels)
     if options.order:
         order = _read_order(options.order, n)

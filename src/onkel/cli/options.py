@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from onkel.cli import choosing
-from onkel.cli.writing import WholeFile, check_folder, check_target
+from onkel.cli.writing import WholeFile, check_folder, check_target, target
 from onkel.recipes.learner import DTYPES, TASKS
 from onkel.report.page import page
 from onkel.report.pictures import Reports, figure, pictures, save
@@ -88,12 +88,13 @@ def add_reading(command: Any, required: bool = False) -> None:
 
 def add_json(command: Any, what: str, *more_names: str) -> None:
     """Where to write for programs."""
-    command.add_argument("--json", *more_names, dest="json", metavar="FILE", help=f"{what} ('-' for standard output)")
+    how = f"{what} ('-' for standard output)"
+    command.add_argument("--json", *more_names, dest="json", type=target, metavar="FILE", help=how)
 
 
 def add_report(command: Any) -> None:
     """What to write for people."""
-    command.add_argument("--report", metavar="FILE", help="write one HTML page with pictures and tables")
+    command.add_argument("--report", type=target, metavar="FILE", help="write one HTML page with pictures and tables")
     command.add_argument("--plots", metavar="FOLDER", help="write the pictures, as PNG and SVG")
 
 

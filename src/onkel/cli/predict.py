@@ -11,7 +11,7 @@ import numpy as np
 
 from onkel.cli.feeding import open_data, told_of
 from onkel.cli.options import add_command, add_json, add_reading, count
-from onkel.cli.writing import JsonList, WholeFile, check_one_output, check_target
+from onkel.cli.writing import JsonList, WholeFile, check_one_output, check_target, target
 from onkel.intervals import COVERAGE
 from onkel.metrics import add_up
 from onkel.model.answers import Answers
@@ -38,7 +38,7 @@ def add_to(commands: Any) -> None:
         "--coverage", type=float, default=COVERAGE, metavar="C", help=f"of intervals, from 0 to 1 (default {COVERAGE})"
     )
     command.add_argument("--limit", type=count, metavar="N", help="stop after N rows")
-    command.add_argument("--to", metavar="FILE", help="write there, not to standard output")
+    command.add_argument("--to", type=target, metavar="FILE", help="write there, not to standard output")
     add_json(command, "write the predictions as JSON")
     command.set_defaults(run=run)
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from onkel.cli.options import add_command, count
+from onkel.cli.options import add_command, add_json, count
 from onkel.cli.writing import WholeFile, check_folder, check_target, write_json
 
 EXAMPLES = """examples:
@@ -28,7 +28,7 @@ def add_to(commands: Any) -> None:
     add("--runs", type=count, metavar="N", help="permutations (default: the paper's number)")
     add("--quick", action="store_true", help="1,000 rows, 2 runs, one pass, few values across: to see that it works")
     add("--limit", type=count, metavar="N", help="at most N rows of each data set, drawn at random")
-    add("--json", metavar="FILE", help="write the figures ('-' for standard output)")
+    add_json(command, "write the figures")
     add("--page", metavar="FILE", help="write a Markdown page; of a figure also its pictures, in pictures/ beside it")
     command.set_defaults(run=run)
 

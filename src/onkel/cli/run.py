@@ -22,7 +22,17 @@ from onkel.cli.options import (
     write_report,
 )
 from onkel.cli.under_way import UnderWay
-from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, finite, growing, is_special
+from onkel.cli.writing import (
+    WholeFile,
+    check_json,
+    check_one_output,
+    check_target,
+    finite,
+    growing,
+    is_special,
+    target,
+    write_json,
+)
 from onkel.recipes import RECIPES, make_learner
 from onkel.stored import Stored, load_model
 
@@ -47,10 +57,12 @@ def add_to(commands: Any) -> None:
     add("--evaluate", default="rows", choices=["rows", "blocks", "delayed"], help="when rows are learned")
     add("--delay", type=whole, default=0, metavar="N", help="with --evaluate delayed: rows until a label arrives")
     add("--test", metavar="FILE", help="predict these rows too, when all is learned (NAME.t: those of a data set)")
-    add("--scores", metavar="FILE", help="write the scores each row had before it was learned, one line per row")
+    how = "write the scores each row had before it was learned, one line per row"
+    add("--scores", type=target, metavar="FILE", help=how)
     add_json(command, "write the report as JSON")
-    add("--save", metavar="FILE", help="write the model when all is learned")
-    add("--checkpoint", metavar="FILE", help="write model and place in the stream as it goes; Ctrl-C leaves one too")
+    add("--save", type=target, metavar="FILE", help="write the model when all is learned")
+    how = "write model and place in the stream as it goes; Ctrl-C leaves one too"
+    add("--checkpoint", type=target, metavar="FILE", help=how)
     add("--every", type=count, default=100_000, metavar="N", help="rows between checkpoints (default 100,000)")
     add("--resume", metavar="FILE", help="go on with a saved model, or from a checkpoint of the same DATA")
     add_report(command)
@@ -76,14 +88,13 @@ def run(options: argparse.Namespace) -> None:
         report = finite(under_way.report())
         if options.on_error == "skip":
             report["rows_skipped"] = feed.n_skipped
-        if options.json:
-            files.enter_context(WholeFile(options.json)).write(json.dumps(report, indent=1) + "\n")
         write_report(options, {report["learner"]: report}, feed.source)
         under_way.save(options.save)
+        write_json(options.json, report)
     for sentence in (*under_way.notes, *feed.notes()):
         print(f"onkel: {sentence}", file=sys.stderr)
     if not (options.quiet or options.to_standard_output):
-        Display.table(report, report.get("classes"))
+        Display.table(report, under_way.classes)
 
 
 def checked(options: argparse.Namespace) -> None:
@@ -108,7 +119,7 @@ def _left_behind(options: argparse.Namespace, under_way: UnderWay, stopped: Stop
     if not options.save or options.checkpoint:
         return stopped
     under_way.save(options.save)
-    return Stopped(f"stopped after {under_way.tally.rows:,} rows; what was learned is in {options.save}.")
+    return Stopped(f"stopped; what was learned from {under_way.online.rows_learned:,} rows is in {options.save}.")
 
 
 def _resumed(options: argparse.Namespace) -> Stored | None:

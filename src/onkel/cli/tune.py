@@ -2,6 +2,7 @@
 
 import argparse
 import itertools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +50,8 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError("Give --grid or --range: what to choose, and from where.")
     options.limit = min(options.rows, options.limit or options.rows)
     feed, given = open_feed(options), parse_settings(options.set)
+    if feed.guessed:
+        print(f"onkel: {feed.guessed}", file=sys.stderr)
     blocks, tried = [*feed.blocks(0)], list[dict[str, Any]]()
 
     def error_of(params: dict[str, Any]) -> float:

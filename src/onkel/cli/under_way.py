@@ -2,6 +2,7 @@
 
 import argparse
 import copy
+import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,7 +23,7 @@ from onkel.cli.checkpoints import (
 )
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed
-from onkel.cli.writing import WholeFile, is_special, size_on_disk
+from onkel.cli.writing import STANDARD_OUTPUT, size_on_disk
 from onkel.evaluate import Tally, prequential
 from onkel.recipes import Learner
 from onkel.report.history import History
@@ -79,6 +80,11 @@ class UnderWay:
             "--evaluate": (given.evaluate, {"blocks": given.block, "delayed": given.delay}.get(given.evaluate)),
         }
 
+    @property
+    def classes(self) -> Any:
+        """Sorted labels so far, or None for a regression."""
+        return self.work.answers.classes
+
     def learn(self, scores_file: IO[str] | None) -> None:
         """Learn all rows that are left, in as many passes as are wanted."""
         self.scores_file = scores_file
@@ -103,12 +109,8 @@ class UnderWay:
         """Write the model, if that is wanted."""
         if path is None:
             return
-        work = self.work
-        if is_special(path):
-            with WholeFile(path, binary=True) as file:
-                save_model(file, work.online, work.answers, work.columns)
-        else:
-            save_model(path, work.online, work.answers, work.columns)
+        target = sys.stdout.buffer if path == STANDARD_OUTPUT else path
+        save_model(target, self.online, self.work.answers, self.work.columns)
 
     def _save(self, path: str, place: Place) -> None:
         progress = {
@@ -131,7 +133,7 @@ class UnderWay:
             if self.history is not None:
                 self.history.update(tally, targets, scores)
             if self.scores_file is not None:
-                np.savetxt(self.scores_file, scores, fmt="%.17g")
+                np.savetxt(self.scores_file, self.work.answers.ordered(scores), fmt="%.17g")
             checkpoint.passed(len(targets), Place(0, tally.rows))
 
         blocks = chain(first, pairs)
@@ -155,8 +157,7 @@ class UnderWay:
         report = {"learner": learner.name, "parameters": plain(learner.get_params()), **self.figures}
         report |= {"task": online.task, "model_bytes": nbytes(online.model), "rows_learned": online.rows_learned}
         report |= {"task_guessed": self.feed.guessed} if self.feed.guessed else {}
-        classes = self.work.answers.classes
-        report |= {} if classes is None else {"classes": classes.tolist()}
+        report |= {} if self.classes is None else {"classes": self.classes.tolist()}
         report |= {} if columns.names is None else {"feature_names": columns.names}
         report |= {} if self.history is None else self.history.report()
         return report if self.feed.test is None else {**report, "test": self._tested()}

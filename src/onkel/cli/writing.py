@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import IO, Any
 
 STANDARD_OUTPUT = "-"
+ITS_OTHER_NAMES = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # to open them would begin a file anew
 
 
 class WholeFile:
@@ -48,6 +49,11 @@ class WholeFile:
             self.part.replace(self.path)
         else:
             self.part.unlink(missing_ok=True)
+
+
+def target(text: str) -> str:
+    """A target as it is given, standard output by one name only."""
+    return STANDARD_OUTPUT if text in ITS_OTHER_NAMES else text
 
 
 def is_special(path: str) -> bool:

@@ -53,7 +53,7 @@ class ClassAnswers:
         self.class_weight = checked_weight(class_weight)
         self.counts = np.zeros(max(2, len(classes)))
         self.singly = self._one_by_one()
-        self._newest: int | None = None  # number of the class that comes new in the next row
+        self._unaware = (0, 0)  # how many classes were known, and for how many rows, before the last ones came new
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(writable(state))
@@ -193,22 +193,26 @@ class ClassAnswers:
         weights, self.counts = self.weigh(numbers, weights)
         online.learn(rows, self.targets_of(numbers), weights)
 
-    def parts(self, online: Online, labels: NDArray[Any]) -> Iterator[slice]:
-        """Cut rows where a class comes new, which is taken in just before the part that begins with it."""
-        for first, last in pairwise(sorted({0, *self.new(labels), len(labels)})):
-            known = len(self.classes)
-            self.admit(online, labels[first : first + 1])
-            self._newest = known if 0 < known < len(self.classes) else None
+    def parts(self, online: Online, labels: NDArray[Any], at_once: bool = False) -> Iterator[slice]:
+        """Cut rows where a class comes new, which is taken in just before the part that begins with it.
+
+        Rows that are predicted `at_once`, before any of them is learned, are one part.
+        """
+        cuts = {0, len(labels)} if at_once else {0, *self.new(labels), len(labels)}
+        for first, last in pairwise(sorted(cuts)):
+            known, unaware = len(self.classes), last if at_once else first + 1
+            self.admit(online, labels[first:unaware])
+            self._unaware = (known, unaware - first) if known < len(self.classes) else (0, 0)
             yield slice(first, last)
 
     def before(self, scores: Scores) -> Scores:
         """Scores from before rows were learned: a class that came new in the first of them could not be the answer."""
-        newest, self._newest = self._newest, None
-        if newest is None:
+        (known, rows), self._unaware = self._unaware, (0, 0)
+        if not known:
             return scores
         scores = scores.copy()
-        known = np.delete(scores[0], newest) if scores.shape[1] > 1 else np.minimum(scores[0], 0.0)
-        scores[0, min(newest, scores.shape[1] - 1)] = np.nextafter(known.min(), -np.inf)
+        least = np.minimum(scores[:rows, 0], 0.0) if self.task == "binary" else scores[:rows, :known].min(axis=1)
+        scores[:rows, min(known, scores.shape[1] - 1) :] = np.nextafter(least, -np.inf)[:, None]
         return scores
 
     def new(self, labels: NDArray[Any]) -> list[int]:
@@ -219,7 +223,9 @@ class ClassAnswers:
         """Take in classes that come new; changes the learner at work."""
         if not self.new(labels):
             return
-        known = self.classes
+        known, labels = self.classes, np.asarray(labels)
+        if known.dtype.kind == "i" and labels.dtype.kind == "f" and np.array_equal(labels, np.trunc(labels)):
+            labels = labels.astype(known.dtype)  # whole numbers stay whole
         classes = np.union1d(known, labels) if len(known) else np.unique(labels)
         new, places = ~np.isin(classes, known), np.zeros(len(classes), np.int64)
         places[~new] = np.arange(len(known)) if self.order is None else self.order
@@ -329,7 +335,7 @@ class NumberAnswers:
         """How much particles disagree."""
         return found
 
-    def parts(self, online: Online, labels: NDArray[Any]) -> Iterator[slice]:
+    def parts(self, online: Online, labels: NDArray[Any], at_once: bool = False) -> Iterator[slice]:
         """All rows at once: numbers are never new."""
         yield slice(0, len(labels))
 

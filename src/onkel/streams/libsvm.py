@@ -37,7 +37,8 @@ class LibsvmFile:
         Whether each line must have a label. If not, one that begins with an entry has the label NaN, and rows from a
         pipe come as soon as they are there, in blocks of any size.
     grows
-        Whether the rows of a block may be wider than those before.
+        Whether the rows of a block may be wider than those before, and than `n_features`; whether they come as an
+        array is then decided for each block.
 
     Examples
     --------
@@ -84,7 +85,9 @@ class LibsvmFile:
             if limits.width is None and not self.grows:
                 limits.width = _some_features(block.rows.shape[1], limits.name)
                 limits.beyond = f"{limits.width}, the largest of the first block; give their number (--features)."
-            if as_array is None:
+            if self.grows:
+                block = block._replace(rows=_as_wide(block.rows, self.n_features or 1))
+            if as_array is None or (self.grows and self.dense is None):
                 as_array = better_dense(stored(block.rows).size, *block.rows.shape)
             yield block._replace(rows=dense(block.rows)) if as_array else block
 
@@ -123,6 +126,11 @@ class LibsvmFile:
                 yield block
         if empty:
             raise StreamError(f"{limits.name}: there are no rows in it.")
+
+
+def _as_wide(rows: Any, n_features: int) -> Any:
+    """Compressed rows of at least so many features."""
+    return csr(rows.data, rows.indices, rows.indptr, max(n_features, rows.shape[1]))
 
 
 def _some_features(n_features: int, name: str) -> int:
