@@ -12,6 +12,7 @@ from onkel.cli.options import add_command, add_json
 from onkel.cli.writing import check_json, write_json
 from onkel.recipes import RECIPES
 from onkel.recipes.learner import parameters
+from onkel.terminal import show
 
 EXAMPLES = """examples:
   onkel describe rrf
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
         text = "\n\n".join(found["references"]) if options.bibtex else shown(found)
     write_json(options.json, found)
     if options.json != "-":
-        print(text)
+        show(text)
 
 
 def first_line(name: str) -> str:

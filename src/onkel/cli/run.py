@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from onkel.cli.under_way import UnderWay
 from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, finite, growing, is_special
 from onkel.recipes import RECIPES, make_learner
 from onkel.stored import Stored, load_model
+from onkel.terminal import complain
 
 EXAMPLES = """examples:
   onkel run                                        the built-in drifting stream of 200,000 rows
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     work = saved or _start(options, feed)
     under_way = UnderWay(options, feed, work)
     if feed.guessed:
-        print(f"onkel: {feed.guessed}", file=sys.stderr)
+        complain(feed.guessed)
     with ExitStack() as files:
         scores = _scores_file(options, "progress" in work.extra, under_way.scores_size)
         try:
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
         write_report(options, {report["learner"]: report}, feed.source)
         under_way.save(options.save)
     for sentence in (*under_way.notes, *feed.notes()):
-        print(f"onkel: {sentence}", file=sys.stderr)
+        complain(sentence)
     if not (options.quiet or options.to_standard_output):
         Display.table(report, feed.classes)
 
