@@ -6,10 +6,11 @@ order of letters around. All that people read goes through `printable`; files an
 
 import re
 import sys
+from typing import Any
 
 # C0 and C1, of which ESC and CSI begin sequences; line ends that str.splitlines knows; marks that turn letters around
 # or cannot be seen; halves of characters, which no terminal can show and not every stream can write.
-UNPRINTABLE = "\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+UNPRINTABLE = "\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
 _UNPRINTABLE = re.compile(f"[{UNPRINTABLE}\U000e0000-\U000e007f]")
 
 
@@ -29,6 +30,11 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def complain(sentence: str) -> None:
-    """One line of onkel's own on standard error."""
+    """One line of onkel's own on standard error, terminal or not: whoever looks at a log has one, too."""
     if sys.stderr is not None:  # as in programs without a console
         sys.stderr.write(f"onkel: {printable(sentence)}\n")
+
+
+def show(text: Any) -> None:
+    """Lines on standard output: as they are in a pipe or a file, made printable on a terminal."""
+    print(printable(str(text), keep="\n\t") if sys.stdout.isatty() else text)

@@ -155,9 +155,15 @@ def test_known_sizes_and_checksums_that_fit_are_accepted(file, path):
     assert path.read_bytes() == TRAIN
 
 
-def test_a_wrong_size_is_refused_and_nothing_is_kept(file, path):
+def test_a_wrong_size_is_refused_before_anything_comes(file, path):
     said = failure(file._replace(size=7), path)
-    assert said == f"{file.address}: {len(TRAIN):,} bytes came, but 7 are expected; they were thrown away."
+    assert said == f"{file.address}: {len(TRAIN):,} bytes would come, but 7 are expected."
+    assert left(path) == ["file.json"]
+
+
+def test_too_few_bytes_are_thrown_away(file, path):
+    said = failure(file._replace(size=10**6), path)
+    assert said == f"{file.address}: {len(TRAIN):,} bytes came, but 1,000,000 are expected; they were thrown away."
     assert left(path) == ["file.json"]
 
 

@@ -341,3 +341,43 @@ def test_two_columns_of_a_name_are_refused(tmp_path, ending):
             writer.write_table(table)
     with pytest.raises(StreamError, match=r": there are two columns 'x'; give them different names\.$"):
         [*ArrowFile(path)]
+
+
+CUT = """
+import os, sys
+from onkel.streams import ArrowFile, StreamError
+path = sys.argv[1]
+rows = 0
+try:
+    for block in ArrowFile(path, block_rows=100):
+        rows += len(block.labels)
+        os.truncate(path, int(sys.argv[2]))
+except StreamError as error:
+    print(error)
+else:
+    print(rows)
+"""
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("part", [0.0, 0.3, 0.7])
+def test_a_file_that_is_cut_while_it_is_read_is_one_sentence(tmp_path, name, part):
+    """If it were mapped into memory, the system would end the process."""
+    table, path = pa.table({"x": np.arange(600_000.0), "y": np.zeros(600_000)}), tmp_path / name
+    if FORMATS[name] is write_parquet:
+        parquet.write_table(table, path, row_group_size=30_000)
+    else:
+        kind = pa.ipc.new_file if FORMATS[name] is write_arrow else pa.ipc.new_stream
+        with pa.OSFile(str(path), "wb") as sink, kind(sink, table.schema) as writer:
+            writer.write_table(table, max_chunksize=30_000)
+    size = int(part * path.stat().st_size)
+    run = subprocess.run([sys.executable, "-c", CUT, path, str(size)], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.startswith(f"{path}: this is no ") or int(run.stdout) < 600_000
+
+
+@pytest.mark.parametrize("name", ["data.arrow", "data.ipc"])
+def test_a_file_that_is_mapped_has_the_same_rows(tmp_path, name):
+    path = tmp_path / name
+    FORMATS[name](pa.table(PEOPLE), path)
+    assert contents(ArrowFile(path, mapped=True, **ALL)) == contents(ArrowFile(path, **ALL))

@@ -1,7 +1,6 @@
 """Compare learners on the same rows: errors, time, size of the models."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from onkel.cli.display import Display, error_text
 from onkel.cli.feeding import Feed, open_feed
@@ -33,6 +33,7 @@ from onkel.snapshot import nbytes
 from onkel.streams.block import select
 from onkel.streams.opening import read_once
 from onkel.support import Support
+from onkel.terminal import complain, printable
 
 EXAMPLES = """examples:
   onkel compare a9a.libsvm.xz --learners auto,fogd,nogd --permutations 5
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     learners = {text: parsed(text) for text in options.learners.split(",")}
     feed = open_feed(options)
     if feed.guessed:
-        print(f"onkel: {feed.guessed}", file=sys.stderr)
+        complain(feed.guessed)
     for learner in learners.values():
         learner.plan(feed.task)  # one that does not fit is found before the first is run
     runs: dict[str, list[Run]] = {text: [] for text in learners}
@@ -176,5 +177,7 @@ def table(report: dict[str, Any]) -> Table:
             error += f" +- {error_text(report['task'], line['error_std'])}"
         cells = [f"{line['seconds']:.2f}", f"{line['rows_per_second']:,.0f}", f"{line['support'] or '-'}"]
         best = "bold" if line["error"] == least else None
-        made.add_row(line["learner"], error, *cells, f"{line['model_bytes'] / 1024:,.0f} KiB", style=best)
+        made.add_row(
+            Text(printable(line["learner"])), error, *cells, f"{line['model_bytes'] / 1024:,.0f} KiB", style=best
+        )
     return made

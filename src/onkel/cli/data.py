@@ -9,6 +9,7 @@ from onkel import data
 from onkel.cli.options import add_json
 from onkel.cli.writing import check_json, write_json
 from onkel.data import DataSet, File
+from onkel.terminal import printable, show
 
 EXAMPLES = """examples:
   onkel data list
@@ -47,7 +48,7 @@ def list_sets(options: argparse.Namespace) -> None:
     for one in sets:
         here = "yes" if data.find(one.name) else "" if one.files else "by hand"
         numbers = (one.rows, one.test_rows, one.features, one.classes)
-        print(_line(one.name, one.task, *(f"{number:,}" if number else "" for number in numbers), here, *one.papers))
+        show(_line(one.name, one.task, *(f"{number:,}" if number else "" for number in numbers), here, *one.papers))
 
 
 def _line(name: str, task: str, rows: str, test_rows: str, features: str, classes: str, here: str, *rest: str) -> str:
@@ -62,7 +63,7 @@ def show_info(options: argparse.Namespace) -> None:
     if options.json == "-":
         return
     for name, value in described(data_set):
-        print(f"{name:<10} {value}")
+        show(f"{name:<10} {value}")
 
 
 def described(data_set: DataSet) -> list[tuple[str, str]]:
@@ -109,17 +110,19 @@ def fetch_set(options: argparse.Namespace) -> None:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     hidden = options.quiet or options.json == "-" or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         bars: dict[str, Any] = {}
 
         def watch(name: str, done: int, total: int | None) -> None:
             if name not in bars:
-                bars[name] = progress.add_task(name, total=total)
+                bars[name] = progress.add_task(printable(name), total=total)
             progress.update(bars[name], completed=done, total=total)
 
         files = data.fetch(options.name, options.to, watch)
     write_json(options.json, {"name": options.name, "here": places(files)})
     if options.json != "-" and not options.quiet:
-        print(*(path for path in files if path is not None), sep="\n")
+        for path in files:
+            if path is not None:
+                show(path)

@@ -16,6 +16,7 @@ from onkel.cli.writing import check_json, write_json
 from onkel.recipes import RECIPES
 from onkel.recipes.learner import parameters
 from onkel.stored import load_model
+from onkel.terminal import show
 
 EXAMPLES = """examples:
   onkel describe rrf
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
         text = "\n\n".join(found["references"]) if options.bibtex else shown(found)
     write_json(options.json, found)
     if options.json != "-":
-        print(text)
+        show(text)
 
 
 def first_line(name: str) -> str:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from onkel.evaluate import Tally
+from onkel.terminal import printable
 
 SHOWN = {
     "mistakes": "mistakes",
@@ -29,7 +30,7 @@ class Display:
     """A progress line on standard error, only where that is a terminal."""
 
     def __init__(self, rows: int | None, quiet: bool, title: str = "") -> None:
-        self.rows, self.start, self.title = rows, perf_counter(), title and f"{title}: "
+        self.rows, self.start, self.title = rows, perf_counter(), title and f"{printable(title)}: "
         self.console = Console(stderr=True)
         shown = self.console.is_terminal and not quiet
         self.live = Live(console=self.console, refresh_per_second=8, transient=True) if shown else None
@@ -53,7 +54,7 @@ class Display:
         """The report as a short table on standard output."""
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         for name, value in summary(report, classes):
-            table.add_row(name, value)
+            table.add_row(name, Text(printable(value)))
         Console(file=sys.stdout, highlight=False).print(table)
 
 

@@ -7,6 +7,7 @@ from onkel.cli.options import add_command, add_json
 from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, target, write_json
 from onkel.onnx_export import to_onnx
 from onkel.stored import load_model
+from onkel.terminal import show
 
 EXAMPLES = """examples:
   onkel export model.onkel --onnx model.onnx"""
@@ -36,4 +37,4 @@ def run(options: argparse.Namespace) -> None:
     told |= {} if columns.names is None else {"feature_names": columns.names}
     write_json(options.json, {**told, "outputs": outputs, "bytes": len(data)})
     if not quiet:
-        print(f"{options.onnx}: rows (n, {online.setting.n_features}) of float64 to {', '.join(outputs)}")
+        show(f"{options.onnx}: rows (n, {online.setting.n_features}) of float64 to {', '.join(outputs)}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import onkel
 from onkel.cli import compare, completion, data, describe, export, predict, reproduce, run, tune, warm
+from onkel.terminal import complain
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain as it ends
         return 141
     except (ValueError, OSError, MemoryError) as error:
-        print(f"onkel: {_sentence(error)}", file=sys.stderr)
+        complain(_sentence(error))
         return 2
     except KeyboardInterrupt as interrupt:
-        print(f"onkel: {str(interrupt) or 'stopped.'}", file=sys.stderr)
+        complain(str(interrupt) or "stopped.")
         return 130
     return 0
 

@@ -19,6 +19,7 @@ from onkel.model.columns import resized
 from onkel.stored import Stored, load_model
 from onkel.streams import take
 from onkel.streams.encoding import without_labels
+from onkel.terminal import complain, printable
 
 EXAMPLES = """examples:
   onkel predict model.onkel new.libsvm.gz > labels.txt
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
                 flush()
         judge.finish()
     for sentence in (*told_of(options.data, stream), *judge.sentences()):
-        print(f"onkel: {sentence}", file=sys.stderr)
+        complain(sentence)
 
 
 def stream_is_slow(options: argparse.Namespace) -> bool:
@@ -119,7 +120,8 @@ def _writers(
     writers, flush = list[Callable[[Any], None]](), sys.stdout.flush
     if options.to or options.json != "-":
         lines = files.enter_context(WholeFile(options.to or "-"))
-        writers.append(lambda found: print(as_line(found), file=lines))
+        shown: Callable[[str], str] = printable if lines.isatty() else str
+        writers.append(lambda found: print(shown(as_line(found)), file=lines))
         flush = lines.flush
     if options.json:
         head = {"model": options.model, "data": options.data, "task": work.online.task, "output": options.output}

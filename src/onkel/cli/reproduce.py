@@ -8,6 +8,7 @@ from typing import Any
 
 from onkel.cli.options import add_command, add_json, count
 from onkel.cli.writing import WholeFile, check_folder, check_target, write_json
+from onkel.terminal import printable, show
 
 EXAMPLES = """examples:
   onkel reproduce                                  the experiments
@@ -82,7 +83,7 @@ def write(result: Any, options: argparse.Namespace, drawn: bool) -> None:
         with WholeFile(options.json) as file:
             file.write(json.dumps(written.as_json(result), indent=1) + "\n")
     if "-" not in (options.json, options.page):
-        (show_figure if drawn else show)(result)
+        (show_figure if drawn else show_table)(result)
 
 
 def write_pictures(result: Any, folder: Path) -> None:
@@ -99,21 +100,21 @@ def write_pictures(result: Any, folder: Path) -> None:
 def say(dataset: str, algorithm: str) -> None:
     """Tell a person who waits what is being learned."""
     if sys.stderr.isatty():
-        print(f"\r\033[K{dataset}: {algorithm} ...", end="\r", file=sys.stderr, flush=True)
+        print(f"\r\033[K{printable(dataset)}: {algorithm} ...", end="\r", file=sys.stderr, flush=True)
 
 
-def show(result: Any) -> None:
+def show_table(result: Any) -> None:
     """The result as a person reads it."""
     from onkel.reproduce.experiments import EXPERIMENTS
     from onkel.reproduce.pages import HEADINGS, cells, extent, summary
 
     experiment = EXPERIMENTS[result.experiment]
-    print(f"{experiment.title}: {experiment.metric.name}. {extent(result)}")
+    show(f"{experiment.title}: {experiment.metric.name}. {extent(result)}")
     if result.lines:
-        print(columns([list(HEADINGS), *(cells(result, line) for line in result.lines)]))
-        print(summary(result))
+        show(columns([list(HEADINGS), *(cells(result, line) for line in result.lines)]))
+        show(summary(result))
     for name, how in result.absent.items():
-        print(f"{name}: {how}")
+        show(f"{name}: {how}")
 
 
 def show_figure(result: Any) -> None:
@@ -124,17 +125,17 @@ def show_figure(result: Any) -> None:
     from onkel.reproduce.pages import extent
 
     figure = FIGURES[result.experiment]
-    print(f"{figure.title}: {figure.metric.name}, CPU seconds. {extent(result)}")
+    show(f"{figure.title}: {figure.metric.name}, CPU seconds. {extent(result)}")
     for picture in pictures(result):
-        print(f"\n{picture.title}")
-        print(columns([[*row, ""] for row in cells(picture, figure.metric, result.runs)], names=1))
-    print()
+        show(f"\n{picture.title}")
+        show(columns([[*row, ""] for row in cells(picture, figure.metric, result.runs)], names=1))
+    show("")
     for claim, dataset, holds, said in findings(result):
-        print(f"{dataset}: {claim.text} {verdict(claim, holds)} ({said})")
+        show(f"{dataset}: {claim.text} {verdict(claim, holds)} ({said})")
     for across, why in dict.fromkeys((line.across, line.note) for line in result.lines if line.note):
-        print(f"{across}: {why}")
+        show(f"{across}: {why}")
     for name, how in result.absent.items():
-        print(f"{name}: {how}")
+        show(f"{name}: {how}")
 
 
 def columns(rows: list[list[str]], names: int = 2) -> str:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ from onkel.cli.writing import (
 )
 from onkel.recipes import RECIPES, make_learner
 from onkel.stored import Stored, load_model
+from onkel.terminal import complain
 
 EXAMPLES = """examples:
   onkel run                                        the built-in drifting stream of 200,000 rows
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     work = saved or _start(options, feed)
     under_way = UnderWay(options, feed, work)
     if feed.guessed:
-        print(f"onkel: {feed.guessed}", file=sys.stderr)
+        complain(feed.guessed)
     with ExitStack() as files:
         scores = _scores_file(options, "progress" in work.extra, under_way.scores_size)
         try:
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> None:
         under_way.save(options.save)
         write_json(options.json, report)
     for sentence in (*under_way.notes, *feed.notes()):
-        print(f"onkel: {sentence}", file=sys.stderr)
+        complain(sentence)
     if not (options.quiet or options.to_standard_output):
         Display.table(report, under_way.classes)
 

@@ -15,6 +15,7 @@ from onkel.cli.under_way import plain, spoken
 from onkel.cli.writing import check_json, write_json
 from onkel.evaluate import Tally, prequential
 from onkel.recipes import Learner, make_learner
+from onkel.terminal import show
 
 EXAMPLES = """examples:
   onkel tune a9a.libsvm.xz --learner fogd --grid eta=0.01,0.1,1 --grid sigma=1,2,4,8 --json best.json
@@ -68,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
     found = {"learner": options.learner, "parameters": {**plain(given), **best["parameters"]}, "error": best["error"]}
     write_json(options.json, {**found, "task": feed.task, "rows": options.limit, "tried": tried})
     if options.json != "-":
-        print(sentence(found, feed.task, len(tried)))
+        show(sentence(found, feed.task, len(tried)))
 
 
 def by_grid(grid: list[str], error_of: Callable[[dict[str, Any]], float]) -> None:

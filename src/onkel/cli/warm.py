@@ -12,6 +12,7 @@ from onkel.cli.writing import check_json, write_json
 from onkel.dispatch import cache_folder
 from onkel.recipes import RECIPES, make_learner
 from onkel.recipes.learner import DTYPES, TASKS
+from onkel.terminal import show
 
 EXAMPLES = """examples:
   onkel warm                                       auto, for all tasks, dense and sparse rows
@@ -53,4 +54,4 @@ def run(options: argparse.Namespace) -> None:
     folder = cache_folder()
     write_json(options.json, {"compiled": compiled, "cache": None if folder is None else str(folder)})
     if not quiet and folder is not None:
-        print(f"kept in {folder}")
+        show(f"kept in {folder}")

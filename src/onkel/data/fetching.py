@@ -10,13 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple, TypeAlias
 
-from onkel.data.asking import BrokenError, ask, read_piece
+from onkel.data import parts
+from onkel.data.asking import BrokenError, OddError, ask, can_be_sent, read_piece
+from onkel.data.connecting import GivenUpError
 from onkel.data.registry import DataError, File
 
 if sys.platform != "win32":
     import fcntl
 
 PAUSES = (1.0, 2.0, 4.0)  # seconds before the next try, as long as nothing new arrives
+DEADLINE = 24 * 3600.0  # seconds for a file, all tries together
+MOST_BYTES = 20 * 10**9  # of a file whose size nobody knows
+LONGEST_NOTE = 10_000  # letters
+ROUGHLY = 2.0  # a file may be that many times as large as the table says, in megabytes, and one more
 
 Watch: TypeAlias = Callable[[int, int | None], None]  # bytes that are here, bytes in all if that is known
 
@@ -43,7 +49,8 @@ def download(file: File, path: Path, watch: Watch | None = None) -> None:
     """Bring a file to a path, unless it is there already and right.
 
     Bytes are collected in `path` + ".part", from where the next call goes on if this one is stopped or fails. Another
-    process that fetches the same file is waited for (but on Windows).
+    process that fetches the same file is waited for (but on Windows). No more is taken than the file can be large, and
+    no longer than `DEADLINE`; a server that sends next to nothing is given up (`connecting`).
 
     Parameters
     ----------
@@ -71,7 +78,7 @@ def _alone(lock: Path) -> Iterator[None]:
         yield
         return
     while True:
-        with open(lock, "ab") as file:
+        with parts.lock_file(lock) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if not _is_at(file, lock):
                 continue  # whoever was here before has removed it
@@ -100,44 +107,73 @@ def _is_right(file: File, path: Path) -> bool:
 
 def _receive(file: File, path: Path, part: Path, watch: Watch) -> None:
     """Append what is missing; tries again while the server or the connection fails."""
-    failures = 0
+    failures, deadline = 0, time.monotonic() + DEADLINE
     while True:
-        before = _size(part)
+        before = parts.size(part)
         try:
-            return _append(file, path, part, watch)
+            return _append(file, path, part, watch, deadline)
+        except OddError as error:
+            part.unlink(missing_ok=True)  # or it would be asked for the same part again, and say the same
+            raise DataError(f"{file.address}: {error}.") from None
+        except GivenUpError as error:
+            raise DataError(f"{file.address}: {error}{_kept(part)}.") from None
         except BrokenError as error:
-            here = _size(part)
-            failures = 0 if here > before else failures + 1
+            failures = 0 if parts.size(part) > before else failures + 1
             if failures > len(PAUSES):
-                kept = f"; {here:,} bytes are kept, and the next fetch goes on from there" if here else ""
-                raise DataError(f"{file.address}: {error}{kept}.") from None
+                raise DataError(f"{file.address}: {error}{_kept(part)}.") from None
             time.sleep(PAUSES[max(failures, 1) - 1])
 
 
-def _append(file: File, path: Path, part: Path, watch: Watch) -> None:
+def _kept(part: Path) -> str:
+    here = parts.size(part)
+    return f"; {here:,} bytes are kept, and the next fetch goes on from there" if here else ""
+
+
+def _append(file: File, path: Path, part: Path, watch: Watch, deadline: float) -> None:
     """Ask once for what is missing and append what comes."""
-    memory = _recall(path)
+    memory, most = _recall(path), _most_bytes(file)
     validator = memory.validator if memory.address == file.address else ""
     # Without either, nobody would notice that the file has changed on the server since.
-    start = _size(part) if validator or file.sha256 else 0
-    answer = ask(file.address, start, validator)
+    start = parts.size(part) if validator or file.sha256 else 0
+    answer = ask(file.address, deadline, start, validator)
     if answer.start == 0:
         _remember(path, Memory(file.address, answer.validator, memory.sha256))
     if answer.body is None:
         return
-    with answer.body, open(part, "ab" if answer.start else "wb") as target:
-        done = answer.start
-        while piece := read_piece(answer):
-            target.write(piece)
-            done += len(piece)
-            watch(done, answer.total)
+    with answer.body:
+        if answer.total is not None and answer.total > most:
+            raise DataError(f"{file.address}: {answer.total:,} bytes would come, {_expected(file)}.")
+        with parts.opened(part, answer.start) as target:
+            done = answer.start
+            while done <= most and (piece := read_piece(answer)):
+                target.write(piece)
+                done += len(piece)
+                watch(done, answer.total)
+    if done > most:
+        part.unlink()
+        raise DataError(f"{file.address}: {done:,} bytes came, {_expected(file)}; they were thrown away.")
     if answer.total is not None and done < answer.total:
         raise BrokenError(f"the connection broke after {done:,} of {answer.total:,} bytes")
 
 
+def _most_bytes(file: File) -> int:
+    """No more than that is taken."""
+    if file.size is not None:
+        return file.size
+    return MOST_BYTES if file.megabytes is None else round((ROUGHLY * file.megabytes + 1) * 1e6)
+
+
+def _expected(file: File) -> str:
+    return (
+        f"but {file.size:,} are expected"
+        if file.size is not None
+        else f"but {_most_bytes(file):,} at most are expected"
+    )
+
+
 def _verify(file: File, path: Path, part: Path) -> None:
     """Hold what has arrived against what is known of it, and throw it away if it differs."""
-    size, sha256, memory = _size(part), _sha256(part), _recall(path)
+    size, sha256, memory = parts.size(part), _sha256(part), _recall(path)
     if file.size not in (None, size):
         part.unlink()
         raise DataError(f"{file.address}: {size:,} bytes came, but {file.size:,} are expected; they were thrown away.")
@@ -152,24 +188,27 @@ def _verify(file: File, path: Path, part: Path) -> None:
 
 
 def _recall(path: Path) -> Memory:
+    note = _beside(path, ".json")
     try:
-        return Memory(**json.loads(_beside(path, ".json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return Memory()  # never written, or written by hand
+        if not note.is_file():
+            return Memory()
+        with open(note, encoding="utf-8") as file:
+            memory = Memory(**json.loads(file.read(LONGEST_NOTE)))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return Memory()  # written by hand
+    texts = all(isinstance(text, str) for text in memory)
+    return memory if texts and can_be_sent(memory.validator) else Memory()
 
 
 def _remember(path: Path, memory: Memory) -> None:
     note, new = _beside(path, ".json"), _beside(path, ".json.new")
-    new.write_text(json.dumps(memory._asdict(), indent=1) + "\n", encoding="utf-8")
+    with parts.opened(new, 0) as file:
+        file.write((json.dumps(memory._asdict(), indent=1) + "\n").encode())
     os.replace(new, note)
 
 
 def _beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def _sha256(path: Path) -> str:

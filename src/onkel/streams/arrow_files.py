@@ -29,8 +29,9 @@ BUFFER_BYTES = 2**18  # for each column
 class ArrowFile(TableStream):
     """Rows of a Parquet or Arrow file, or of all such files in a folder in the order of their names.
 
-    Memory does not grow with the file, nor with the row groups of a Parquet file. Names of folders inside, such as
-    year=2024, are columns too, before those of the files. It needs pyarrow.
+    Memory does not grow with the file, nor with the row groups of a Parquet file; of an Arrow file, the chosen columns
+    of one record batch are held at a time. Names of folders inside, such as year=2024, are columns too, before those of
+    the files. It needs pyarrow.
 
     Parameters
     ----------
@@ -49,6 +50,9 @@ class ArrowFile(TableStream):
         Which columns are read, and as what: see `onkel.streams.columns.Choice`. Nulls and NaN are missing.
     on_error
         Whether a bad row is an error ("stop") or is left out ("skip"); `faults` then counts them and has the first.
+    mapped
+        Whether Arrow files are mapped into memory, which spares a copy where record batches are large. Only for files
+        that nobody changes meanwhile: the system ends a process that looks at what was cut off.
 
     Examples
     --------
@@ -72,12 +76,13 @@ class ArrowFile(TableStream):
         block_rows: int = 4096,
         on_error: OnError = "stop",
         known: Known = NOTHING_KNOWN,
+        mapped: bool = False,
         **choice: Unpack[ColumnChoice],
     ) -> None:
         if choice.get("separator"):
             raise StreamError(f"{source}: only text has a separator.")
         super().__init__(source, choice, Reading(n_features, block_rows, on_error, known))
-        self.format = format
+        self.format, self.mapped = format, mapped
 
     def open(self, faults: Faults) -> Opened:
         """Find out what the columns of the first file are, and open all of them."""
@@ -86,7 +91,7 @@ class ArrowFile(TableStream):
             raise StreamError(f"{paths[0]}: reading it needs another package (pip install pyarrow).")
         folders = keys_of(path.relative_to(self.source) for path in paths)
         formats = [self.format or ENDINGS.get(path.suffix.lower(), "parquet") for path in paths]
-        files = [*map(_File, paths, formats, folders)]
+        files = [_File(*about, self.mapped) for about in zip(paths, formats, folders, strict=True)]
         schema = files[0].schema()
         not_too_wide(len(schema.names), paths[0])
         try:
@@ -147,6 +152,7 @@ class _File(NamedTuple):
     path: Path
     format: ArrowFormat
     folders: Keys
+    mapped: bool
 
     def schema(self) -> Any:
         """Names and types of its columns."""
@@ -176,25 +182,27 @@ class _File(NamedTuple):
         if self.format == "parquet":
             yield from file.iter_batches(batch_size=rows, columns=columns, use_threads=False)
             return
-        whole = file if hasattr(file, "__iter__") else map(file.get_batch, range(file.num_record_batches))
-        for batch in whole:
-            batch.validate(full=True)  # what points outside in a damaged file would end the process
-            for start in range(0, batch.num_rows, rows):
-                yield batch.select(columns).slice(start, rows)
+        with self._open([file.schema.names.index(name) for name in columns]) as file:
+            whole = file if hasattr(file, "__iter__") else map(file.get_batch, range(file.num_record_batches))
+            for batch in whole:
+                batch.validate(full=True)  # what points outside in a damaged file would end the process
+                for start in range(0, batch.num_rows, rows):
+                    yield batch.select(columns).slice(start, rows)
 
-    def _open(self) -> Any:
+    def _open(self, places: list[int] | None = None) -> Any:
         import pyarrow as pa
         from pyarrow import parquet
 
         if self.format == "parquet":
             # With a buffer columns are read bit by bit; without one, those of a whole row group at once.
             return parquet.ParquetFile(self.path, buffer_size=BUFFER_BYTES, pre_buffer=False)
-        source = pa.memory_map(str(self.path))
+        source = pa.memory_map(str(self.path)) if self.mapped else pa.OSFile(str(self.path))
+        options = pa.ipc.IpcReadOptions(included_fields=places)
         try:
-            return pa.ipc.open_file(source)
+            return pa.ipc.open_file(source, options=options)
         except pa.ArrowInvalid:
             source.seek(0)
-            return pa.ipc.open_stream(source)
+            return pa.ipc.open_stream(source, options=options)
 
 
 def _with_constants(batch: Any, constants: Keys) -> Any:
