@@ -44,8 +44,11 @@ def learned(told, standard_input):
     return run
 
 
+SPARSE = RANDOM.standard_normal((6000, 128)).round(2) * (RANDOM.random((6000, 128)) < 0.04)
+SPARSE[5] = 0.5  # all columns are among the first rows
 ROWS = {
     "libsvm": (libsvm(SIDE, MANY), "libsvm"),
+    "sparse": (libsvm(np.where(SPARSE[:, 0] > SPARSE[:, 1], 1, -1), SPARSE), "libsvm"),
     "csv": (csv(SIDE, MANY, "a,b,c,y\n"), "csv"),
     "text": (csv(np.where(FAR, "far", "near"), MANY), "csv"),
 }
@@ -238,3 +241,12 @@ def test_files_stay_as_they_are(onkel_run, refused, folder):
     assert not saved.columns.grows
     (folder / "more.libsvm").write_text("7 1:1\n")
     assert refused("more.libsvm", "--resume", "model.onkel").startswith("more.libsvm, near line 1: ")
+
+
+def test_compressed_rows_do_not_depend_on_blocks_either_as_they_become_wider(learned):
+    rows = SPARSE.copy()
+    rows[:4500, 100:] = 0.0
+    text = libsvm(np.where(rows[:, 0] > rows[:, 1], 1, -1), rows)
+    found = learned(text, *SHORT)
+    assert load_model("s.onkel").columns.width == 128
+    assert learned(text, *SHORT, "--block", 500) == found

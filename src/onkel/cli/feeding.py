@@ -54,17 +54,8 @@ class Feed(NamedTuple):
     as_arrays: bool | None = None  # what the rows of a growing stream are; None: they stay what they are
 
     @property
-    def n_features(self) -> int:
-        return self.columns.width
-
-    @property
     def task(self) -> str:
         return self.answers.task
-
-    @property
-    def classes(self) -> Any:
-        """Sorted labels, or None for a regression."""
-        return self.answers.classes
 
     @property
     def n_skipped(self) -> int:
