@@ -2,7 +2,6 @@
 
 import argparse
 import itertools
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ from onkel.cli.under_way import plain, spoken
 from onkel.cli.writing import check_json, write_json
 from onkel.evaluate import Tally, prequential
 from onkel.recipes import Learner, make_learner
-from onkel.terminal import show
+from onkel.terminal import complain, show
 
 EXAMPLES = """examples:
   onkel tune a9a.libsvm.xz --learner fogd --grid eta=0.01,0.1,1 --grid sigma=1,2,4,8 --json best.json
@@ -52,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
     options.limit = min(options.rows, options.limit or options.rows)
     feed, given = open_feed(options), parse_settings(options.set)
     if feed.guessed:
-        print(f"onkel: {feed.guessed}", file=sys.stderr)
+        complain(feed.guessed)
     blocks, tried = [*feed.blocks(0)], list[dict[str, Any]]()
 
     def error_of(params: dict[str, Any]) -> float:
