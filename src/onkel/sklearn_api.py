@@ -23,6 +23,9 @@ from onkel.turns import in_turn
 class KernelClassifier(ClassifierMixin, KernelEstimator):
     """A classifier that learns row by row with any of the recipes.
 
+    Columns of data frames are found by their names: they may stand in another order than those learned first, which
+    scikit-learn's own estimators refuse, and columns that were not learned are left out, with one warning.
+
     Parameters
     ----------
     learner : what a recipe returns, for example ``fogd(n_frequencies=100)``, or its name; None stands for ``auto()``,

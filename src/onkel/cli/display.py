@@ -77,8 +77,9 @@ def summary(report: dict[str, Any], classes: Any) -> list[tuple[str, str]]:
     """Names and values of the table."""
     changed = ", ".join(f"{k}={v}" for k, v in report["parameters"].items() if v is not None)
     kind = report["task"] if classes is None else f"{report['task']}, {len(classes)} classes"
-    kind += f" (a guess: {report['task_guessed']})" if "task_guessed" in report else ""
     lines = [("learner", report["learner"]), ("parameters", changed), ("task", kind), ("rows", f"{report['rows']:,}")]
+    if "task_guessed" in report:
+        lines.insert(3, ("a guess", report["task_guessed"]))
     for key, name in SHOWN.items():
         if report.get(key) is not None:
             lines.append((name, shown(key, report[key])))

@@ -156,7 +156,8 @@ class UnderWay:
         learner, online, columns = cast(Learner, self.online.learner), self.online, self.work.columns
         report = {"learner": learner.name, "parameters": plain(learner.get_params()), **self.figures}
         report |= {"task": online.task, "model_bytes": nbytes(online.model), "rows_learned": online.rows_learned}
-        report |= {"task_guessed": self.feed.guessed} if self.feed.guessed else {}
+        guessed = self.feed.guessed.removeprefix(f"{self.feed.source}: ")
+        report |= {"task_guessed": guessed} if guessed else {}
         report |= {} if self.classes is None else {"classes": self.classes.tolist()}
         report |= {} if columns.names is None else {"feature_names": columns.names}
         report |= {} if self.history is None else self.history.report()
