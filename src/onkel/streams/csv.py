@@ -46,7 +46,7 @@ class CsvFile(TableStream):
     n_features
         Number of features, if the file shall be held against it.
     block_rows
-        Rows per block; the last block may be shorter.
+        Rows per block; the last block may be shorter, and from a pipe a block is what has come.
     known
         What a model that is to see the rows knows of them.
     label, columns, drop, categorical, missing, hash_columns, separator

@@ -125,7 +125,8 @@ class TableStream(ABC):
         opened = self._next_opened()
         self._opened = None
         made = self._blocks(opened)
-        blocks = made if self.prompt else reblock(made, self.block_rows)
+        # What has come through a pipe is handed on: nobody knows when the next row comes.
+        blocks = made if read_once(self.source) else reblock(made, self.block_rows)
         if opened.plan.missing != "mean":
             return blocks
         means = self.means()
