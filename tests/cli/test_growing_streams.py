@@ -250,3 +250,11 @@ def test_compressed_rows_do_not_depend_on_blocks_either_as_they_become_wider(lea
     found = learned(text, *SHORT)
     assert load_model("s.onkel").columns.width == 128
     assert learned(text, *SHORT, "--block", 500) == found
+
+
+@pytest.mark.parametrize("source", ["rings", "wide.csv"])
+def test_a_grown_model_refuses_rows_of_another_width_that_cannot_grow(told, sentence, standard_input, source):
+    standard_input(libsvm(SIDE[:300], MANY[:300]))
+    told("run", "-", *SHORT, "--save", "grown.onkel", "--quiet")
+    Path("wide.csv").write_text("1,2,3,4,-1\n5,6,7,8,1\n")
+    assert "features" in sentence("run", source, "--resume", "grown.onkel")

@@ -62,9 +62,11 @@ def test_the_text_of_a_sentence_is_one_line(capsys):
     assert capsys.readouterr().err == "onkel: a\\nb\\r\\n\\x1b[1mc\n"
 
 
-def test_a_program_without_a_console_says_nothing(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    complain("nobody hears it")
+def test_a_program_without_a_console_says_nothing(monkeypatch, capsys):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)
+        complain("nobody hears it")
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

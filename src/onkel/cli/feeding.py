@@ -147,7 +147,7 @@ def open_feed(options: argparse.Namespace, saved: Stored | None = None) -> Feed:
     stream = open_data(options.data, options, saved)
     blocks, seen = _looked_at(stream, options, saved)
     width = None if saved is None else saved.columns.width
-    if saved is not None and seen.n_features != width and not saved.columns.grows:
+    if saved is not None and seen.n_features != width and not getattr(stream, "grows", False):
         raise StreamError(f"{source}: its rows have {seen.n_features} features; {width} are expected.")
     rows = None if seen.rows is None else min(seen.rows, options.limit or seen.rows)
     if options.order or options.permutation is not None:

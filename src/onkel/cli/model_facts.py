@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from onkel.cli.under_way import plain
 from onkel.model.columns import Columns
 from onkel.recipes import Learner
 from onkel.relevance import relevance
@@ -19,7 +20,7 @@ def facts(path: str, work: Stored) -> dict[str, Any]:
     online, answers, columns = work.online, work.answers, work.columns
     learner = cast(Learner, online.learner)
     found: dict[str, Any] = {
-        "model": path, "learner": learner.name, "parameters": changed(learner), "task": online.task,
+        "model": path, "learner": learner.name, "parameters": plain(learner.get_params()), "task": online.task,
         "rows_learned": online.rows_learned, "features": columns.width, "dtype": np.dtype(online.setting.dtype).name,
         "seed": online.setting.seed, "model_bytes": nbytes(online.model), "missing": columns.missing,
         "takes_new_columns": columns.grows, "takes_new_classes": answers.grows,
@@ -32,11 +33,6 @@ def facts(path: str, work: Stored) -> dict[str, Any]:
         if columns.names is not None and len(widths) == len(columns.names):
             found["relevance"] = dict(zip(columns.names, widths.tolist(), strict=True))
     return found | ({"checkpoint": True} if "progress" in work.extra else {})
-
-
-def changed(learner: Learner) -> dict[str, Any]:
-    """Parameters as JSON can hold them."""
-    return {key: v if isinstance(v, int | float | str | None) else repr(v) for key, v in learner.get_params().items()}
 
 
 def table_facts(columns: Columns) -> dict[str, Any]:
