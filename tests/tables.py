@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from onkel import kernels, randomness
+from onkel.learning import bare
 from onkel.maps.growing import cells, trees
-from onkel.online import bare
 from onkel.recipes import Learner, make_learner
 from onkel.recipes.isolation import METRICS
 from tests import naive

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from onkel import bpa_p, fogd, one_vs_rest
-from onkel.model.answers import ClassAnswers, NumberAnswers, plain_answers
+from onkel.model.answers import ClassAnswers, plain_answers
+from onkel.model.numbers import NumberAnswers
 
 X = np.random.default_rng(0).normal(size=(200, 3))
 

@@ -6,9 +6,9 @@ import pytest
 from onkel import ada_raker, bkm, fogd, gaussian, kernels, omkc, omkl, omkr, raker
 from onkel.dispatch import entry_point
 from onkel.learners.particles import steer
+from onkel.learning import bare
 from onkel.losses import squared
 from onkel.maps.fourier import fourier
-from onkel.online import bare
 from tests.naive.test_bkm import C8, GAMMA3, T4, W3, E
 from tests.naive.test_experts import GOLDEN, R8, X8, Y8, U, authors_frequencies, column
 

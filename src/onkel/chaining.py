@@ -20,8 +20,9 @@ from numba.core import types as numba_types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np import arrayobj
 
-from onkel.dispatch import CONFIG, EntryPoint, entry_point, uninterrupted
+from onkel.dispatch import CONFIG, EntryPoint, entry_point
 from onkel.natives import ALIGNED, DATA, DTYPE, FLAGS, ITEMS, NDIM, SHAPE, SIZE, STRIDES, TYPE, builtin, layout_is_known
+from onkel.whole import uninterrupted
 
 WORD = ir.IntType(64)  # numbers and addresses alike
 HALF = ir.IntType(32)

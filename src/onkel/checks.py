@@ -26,12 +26,13 @@ from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
+from onkel.learning import Waiting, bare
 from onkel.maps.drawn import Drawn
 from onkel.maps.growing import FEW_FEATURES
 from onkel.maps.hadamard import Hadamard
 from onkel.maps.isolation import Cells, SparseCells, Trees, cell_count
 from onkel.maps.nystroem import Nystroem
-from onkel.online import Online, Waiting, bare, possible, stand_in
+from onkel.online import Online, possible, stand_in
 from onkel.points import Listed
 from onkel.readouts.exact import LeastSquares
 from onkel.rows import Csr, Dense, unpack

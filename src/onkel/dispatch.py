@@ -7,7 +7,6 @@ in a folder that is named after a hash of all sources that can end up in it (`ca
 """
 
 import gc
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from numba.extending import overload as numba_overload
 from onkel.cache import Kept, folder_for
 from onkel.linking import EntryCompiler, HelperCompiler
 from onkel.old_names import OLD_NAMES
+from onkel.whole import uninterrupted
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -226,23 +226,6 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until the compiler is done: LLVM calls Python, and what is raised there gets no further."""
-    before: Any = signal.getsignal(signal.SIGINT)
-    if not callable(before) or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    asked: list[tuple[Any, ...]] = []
-    signal.signal(signal.SIGINT, lambda *signalled: asked.append(signalled))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if asked:
-            before(*asked[0])
-
-
 @lru_cache
 def _dispatcher(function: Callable[..., Any], folder: Path | None) -> Any:
     """Numba's dispatcher of an entry point, with its cache in a folder, and saying so when it compiles."""
@@ -251,6 +234,7 @@ def _dispatcher(function: Callable[..., Any], folder: Path | None) -> Any:
     compile_quietly = dispatcher.compile
 
     def compile_audibly(kinds: Any) -> Any:
+        # LLVM calls Python, and what Ctrl-C raises there gets no further.
         with _Announcement(), _uncollected(), uninterrupted():
             return compile_quietly(kinds)
 

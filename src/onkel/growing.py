@@ -18,11 +18,12 @@ from onkel.learners.indexed import Indexed
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
+from onkel.learning import Waiting, bare
 from onkel.maps.chi2 import Chi2
 from onkel.maps.drawn import Drawn
 from onkel.maps.fourier import Fourier, Phase
 from onkel.maps.hadamard import Hadamard
-from onkel.online import Online, Setting, Waiting, bare, stand_in
+from onkel.online import Online, Setting, stand_in
 from onkel.points import WIDE, Listed
 from onkel.readouts.exact import LeastSquares
 from onkel.recipes import Learner

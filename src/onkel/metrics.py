@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from onkel.calibration import calibrate
 from onkel.dispatch import entry_point
 from onkel.intervals import COVERAGE, follow
-from onkel.model.answers import Answers, ClassAnswers, NumberAnswers, plain_answers
+from onkel.model.answers import Answers, ClassAnswers, plain_answers
+from onkel.model.numbers import NumberAnswers
 
 Numbers = NDArray[np.float64]
 WINDOW = 1000

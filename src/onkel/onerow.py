@@ -12,6 +12,7 @@ from onkel.chaining import NOT_PLAIN, chain
 from onkel.learners import driving
 from onkel.rows import Dense, all_finite, in_steps, none_negative
 from onkel.scaling import Standardised
+from onkel.whole import uninterrupted
 
 NEGATIVE = "Negative values in data: the additive chi2 kernel needs features >= 0."
 NOT_FINITE = "A row must consist of finite numbers; one is NaN or too large."
@@ -94,20 +95,22 @@ def learning(
     """
     values, place = placing(own)
     seen, inner, checks = Dense(values), model, {**wanted(own), **checking(own, values[0])}
-    calls, answer = list(checks.values()), own.scores[0].copy
+    calls, answer, after = list(checks.values()), own.scores[0].copy, list(witnesses)
     if isinstance(model, Standardised):
         raw, seen, inner = seen, Dense(np.zeros(values.shape, own.dtype)), model.model
-        calls.append((scaling.learn, model.scaler, raw, own.importance, seen))
+        calls.append((scaling.apply, model.scaler, raw, seen))
+        after.insert(0, (scaling.count_rows, model.scaler, raw, own.importance))  # once the row is learned for sure
     rest = inner, seen, 0, own.target, own.importance, own.scores
-    calls += [(driving.LOOPS[type(inner)][0], *rest), *witnesses]
+    calls += [(driving.LOOPS[type(inner)][0], *rest), *after]
 
     def otherwise(done: int, x: Any, y: Any) -> Any:
         if done == NOT_PLAIN:
             return learn(place(x), number(y, own.task))
         refuse(done, checks)
-        replace(driving.learn(*rest))  # there was no room, which the slow path makes
-        for entry, *arguments in witnesses:
-            entry(*arguments)
+        with uninterrupted():
+            replace(driving.learn(*rest))  # there was no room, which the slow path makes
+            for entry, *arguments in after:
+                entry(*arguments)
         return answer()
 
     learn = chain(values[0], own.target, calls, answer, otherwise)
@@ -136,6 +139,7 @@ def scoring(model: Any, own: Frame) -> Callable[[Any], Any]:
         if done == NOT_PLAIN:
             return score(place(x))
         refuse(done, checks)
+        driving.score(inner, seen, scores)  # which says what is wrong
         return scores[0]
 
     score = chain(values[0], None, calls, repeat(scores[0]).__next__, otherwise)

@@ -10,22 +10,25 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from onkel import onerow
-from onkel.dispatch import known
 from onkel.folding import folded
 from onkel.kernels import needs_positive
 from onkel.learners import driving, particles
 from onkel.learners.particles import Particles
+from onkel.learning import Waiting, Whole, bare, dressed, learned
 from onkel.onerow import NEGATIVE, TARGETS
 from onkel.points import WIDE
 from onkel.randomness import derive, reservoir
-from onkel.rows import Block, Dense, is_sparse, join, pack, row_count, typed, unpack
+from onkel.rows import Block, Dense, is_sparse, join, pack, row_count, some, typed, unpack
 from onkel.scaling import Standardised, as_it_stands, scaler, standardised
 from onkel.snapshot import writable
 from onkel.threads import over_rows
 from onkel.turns import in_turn
+from onkel.undoing import kept
+from onkel.whole import Pace, whole
 from onkel.widths import Sample, awaited, has_rule, settle
 
 Scores = NDArray[np.float64]
+Then = Callable[[slice, Scores], object]
 BOUND = ("learned_one", "scored_one")  # methods whose place is taken by machine code that is bound to a model
 
 
@@ -47,33 +50,6 @@ class Plan(NamedTuple):
     standardise: bool = False  # whether the model sees its rows standardised
     probable: bool = False  # whether its scores are log-odds, or logarithms of probabilities, as they come
     folds: bool = False  # whether very wide rows are folded for it
-
-
-@known
-class Waiting(NamedTuple):
-    """A model that is not final, because a rule waits for rows: those held, and the model that they give so far.
-
-    It is settled anew, and all rows held are learned again, at 1, 2, 4, ... rows.
-    """
-
-    block: Any
-    targets: Any
-    importance: Any
-    numbers: Any  # of the rows held: their places in the stream
-    seen: Any  # (1,): rows of the stream so far
-    model: Any  # None before the first row
-
-
-def bare(model: Any) -> Any:
-    """A model without what it wears."""
-    return model.model if isinstance(model, Standardised) else model
-
-
-def dressed(model: Any, inner: Any) -> Any:
-    """Another model in what this one wears."""
-    if not isinstance(model, Standardised):
-        return inner
-    return model if inner is model.model else model._replace(model=inner)
 
 
 def thinned(held: Waiting, size: int, setting: Setting) -> Waiting:
@@ -135,6 +111,7 @@ class Online:
         self.frame = onerow.frame(setting, task, self._raw_dtype, self._positive)
         self.witnesses: tuple[tuple[Any, ...], ...] = ()
         self.turn = RLock()
+        self.pace, self.whole = Pace(), Whole()
 
     @property
     def model(self) -> Any:
@@ -180,26 +157,38 @@ class Online:
     @property
     def rows_learned(self) -> int:
         """Number of rows learned so far."""
-        model = bare(self.model)
-        return int(model.seen[0] if isinstance(model, Waiting) else model.clock[0])
+        return learned(self.model)
 
     @in_turn
-    def learn(self, rows: Any, targets: Any, importance: Any = None) -> Scores:
-        """Learn rows one after the other; returns the scores (n, K) that each had before it was learned."""
+    @whole
+    def learn(self, rows: Any, targets: Any, importance: Any = None, then: Then | None = None) -> Scores:
+        """Learn rows one after the other; returns the scores (n, K) that each had before it was learned.
+
+        ``then(part, scores)`` is called with each part of the rows, a slice, once it is learned. Ctrl-C, and all else
+        that fails, leave a model that has learned the rows of these parts and no others.
+        """
         block, targets, importance = self._pack(rows, targets, importance)
         scores = np.zeros((row_count(block), self.setting.n_outputs))
-        self.model = self._learned(self.model, block, targets, importance, scores)
+        for part in self.pace.slices(len(scores)):
+            here = block if part.stop - part.start == len(scores) else some(block, part)
+            before = learned(self.model)
+            try:
+                self.model = self._learned(self.model, here, targets[part], importance[part], scores[part])
+            finally:
+                done = slice(part.start, part.start + learned(self.model) - before)
+                if then is not None and done.stop > done.start:
+                    then(done, scores[done])
         return scores
 
     def _learned(self, model: Any, block: Block, targets: Scores, importance: Scores, scores: Scores) -> Any:
         """The model after these rows; writes the scores that they had before."""
         if isinstance(model, Standardised):
-            block = standardised(model.scaler, block, importance, self.setting.dtype)
-            return dressed(model, self._learned(model.model, block, targets, importance, scores))
+            learn = lambda seen: self._learned(model.model, seen, targets, importance, scores)  # noqa: E731
+            return dressed(model, self.whole.standardised(model, block, importance, self.setting.dtype, learn))
         first = 0
         while first < len(scores) and isinstance(model, Waiting):
             model, first = self._hold(model, block, first, targets, importance, scores)
-        return driving.learn(model, block, first, targets, importance, scores) if first < len(scores) else model
+        return self.whole.learn(model, block, first, targets, importance, scores) if first < len(scores) else model
 
     @in_turn
     def score(self, rows: Any) -> Scores:
@@ -280,11 +269,13 @@ class Online:
 
     def _learn_singly(self, x: Any, y: float) -> Scores:
         """Learn a row as a block of one."""
-        scores = self.frame.scores[0]
-        self.frame.target[0], scores[:] = y, self.learn(np.asarray(x)[None], np.array([y]))[0]
-        for entry, *arguments in self.witnesses:
-            entry(*arguments)
-        return scores.copy()
+
+        def then(_: slice, scores: Scores) -> None:
+            self.frame.target[0], self.frame.scores[:] = y, scores
+            for entry, *arguments in self.witnesses:
+                entry(*arguments)
+
+        return self.learn(np.asarray(x)[None], np.array([y]), then=then)[0]
 
     @property
     def _bindable(self) -> bool:
@@ -334,7 +325,7 @@ class Online:
         last = min(len(targets), first + due - count)
         part, here = pack(unpack(block)[first:last].copy(), self.setting.dtype), slice(first, last)
         own = targets[here].copy(), importance[here].copy()  # the caller may use its arrays again
-        model = held.model
+        model = kept(held.model)  # what is held stays as it is until all of this went well
         if model is not None:
             model = driving.learn(model, part, 0, *own, scores[here])
         held = Waiting(

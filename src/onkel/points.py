@@ -53,12 +53,12 @@ def longest_row(block: Any) -> int:
 
 
 def with_room(points: Any, block: Any) -> Any:
-    """The same points, with room for each row of a block."""
+    """The same points with room for each row of a block; where there was too little, in arrays of their own."""
     if not isinstance(points, Listed) or longest_row(block) <= points.values.shape[1]:
         return points
     more = longest_row(block) - points.values.shape[1]
     columns, values = (np.pad(a, ((0, 0), (0, more))) for a in (points.columns, points.values))
-    return points._replace(columns=columns, values=values)
+    return points._replace(columns=columns, values=values, lengths=points.lengths.copy())
 
 
 def resized(points: Any, capacity: int) -> Any:

@@ -71,6 +71,12 @@ def standardised(state: Scaler, block: Any, importance: Any, dtype: Any) -> Any:
     return out
 
 
+def touched(state: Scaler, block: Any) -> Any:
+    """The columns whose statistics rows may change: all, unless there are fewer numbers in the rows than columns."""
+    few = isinstance(block, Csr) and len(block.indices) < len(state.count)
+    return block.indices if few else ...
+
+
 def as_it_stands(state: Scaler, block: Any, dtype: Any) -> Any:
     """The rows of a float64 block by the statistics of all rows learned so far; changes nothing."""
     out = _room(block, dtype)
@@ -100,6 +106,15 @@ def learn(state: Any, block: Any, importance: Any, out: Any) -> None:
     state, block, importance, out = borrowed(state), borrowed(block), borrowed(importance), borrowed(out)
     for i in range(row_count(block)):
         place(block, i, state, out)
+        if importance[i] > 0.0:
+            observe(block, i, state)
+
+
+@entry_point
+def count_rows(state: Any, block: Any, importance: Any) -> None:
+    """Count in rows that were standardised as the state was."""
+    state, block, importance = borrowed(state), borrowed(block), borrowed(importance)
+    for i in range(row_count(block)):
         if importance[i] > 0.0:
             observe(block, i, state)
 

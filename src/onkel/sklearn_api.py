@@ -1,6 +1,5 @@
 """The scikit-learn face: classifier and regressor, by its conventions."""
 
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +10,15 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from onkel.calibration import Calibration
 from onkel.intervals import COVERAGE, Errors
-from onkel.model.answers import ClassAnswers, NumberAnswers
+from onkel.model.answers import ClassAnswers
+from onkel.model.numbers import NumberAnswers
 from onkel.recipes import Learner
 from onkel.recipes.common import one_of
 from onkel.sklearn_estimator import KernelEstimator
 from onkel.sklearn_rows import planned
 from onkel.targets import numbered
 from onkel.turns import in_turn
+from onkel.whole import whole
 
 
 class KernelClassifier(ClassifierMixin, KernelEstimator):
@@ -104,11 +105,12 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
                 raise ValueError(sentence)
             own = {"task": "multiclass", "grows": True, "order": np.arange(len(classes))}
         answers = ClassAnswers(classes, class_weight=self.class_weight, **own)
-        self._begin(answers.task, answers.n_outputs)
-        answers.take_scores_of(self.online_)
-        self.answers_ = answers
+        online = self._begun(answers.task, answers.n_outputs)
+        answers.take_scores_of(online)
+        self.online_, self.answers_ = online, answers
 
     @in_turn
+    @whole
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, in random order and `epochs` times."""
         X, y = self._pair(X, y)
@@ -118,12 +120,14 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         return self
 
     @in_turn
+    @whole
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows, one after the other. The first call needs all classes that will come, unless they grow."""
         self.progress(X, y, classes, sample_weight)
         return self
 
     @in_turn
+    @whole
     def progress(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NDArray[Any]:
         """Learn these rows; returns the label predicted for each row before it was learned."""
         if not hasattr(self, "online_"):
@@ -143,20 +147,13 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
     def _learn(self, X: Any, y: NDArray[Any], weights: Any) -> NDArray[Any]:
         """Learn checked rows; returns the label that was predicted for each before."""
         check_consistent_length(X, y)
-        answers, online = self.answers_, self.online_
+        answers = self.answers_
         firsts = answers.new(y)
         if firsts:
             check_classification_targets(y[firsts])
         elif not self._growing:
             answers.numbers(y)  # which refuses labels before anything is remembered
-        X = self._columns.filled(X, learns=True)
-
-        def before() -> Iterator[NDArray[Any]]:
-            for part in answers.parts(online, y):
-                own = None if weights is None else weights[part]
-                yield answers.labels(answers.learn(online, X[part], y[part], own))
-
-        return np.concatenate([*before()])
+        return self._learn_first(X, y, weights)
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Learn one row, numbers or a dict by name, without scikit-learn's validation; returns its scores from before.
@@ -171,15 +168,20 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
                 target = answers.singly.targets[y]
             except (KeyError, TypeError):
                 return self._learn_unknown(x, np.asarray([y]))
-            if not self._columns.plain or type(x) is dict:
-                x = self._row(x, learns=True)
-            online = self.online_
-            if answers.class_weight is not None:
-                return answers.ordered(answers.learn(online, np.asarray(x)[None], np.asarray([y])))[0]
-            if not online.witnesses:
-                answers.watch(online)
-            scores = online.learned_one(x, target)
+            if self._columns.plain and type(x) is not dict:
+                scores = self._learned_one(x, y, target)
+            else:
+                scores = self._learn_row(x, lambda row: self._learned_one(row, y, target))
             return scores if answers.order is None else answers.ordered(scores[None])[0]
+
+    def _learned_one(self, x: Any, y: Any, target: float) -> NDArray[np.float64]:
+        """The scores of the model from before it learned a row of a known class."""
+        online, answers = self.online_, self.answers_
+        if answers.class_weight is not None:
+            return answers.learn(online, np.asarray(x)[None], np.asarray([y]))[0]
+        if not online.witnesses:
+            answers.watch(online)
+        return online.learned_one(x, target)
 
     def _begin_with_one(self, x: Any) -> None:
         """Begin with the columns of one row, and no class yet."""
@@ -192,11 +194,15 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         """The same for a label that is not among the classes known so far."""
         if not self._growing:
             numbered(y, self.classes_)  # which says what is wrong
-        row = np.asarray(self._row(x, learns=True) if not self._columns.plain or type(x) is dict else x, np.float64)
-        before = self.answers_.ordered(self.online_.score(row[None]))[0]
-        for _ in self.answers_.parts(self.online_, y):
-            self.answers_.learn(self.online_, row[None], y)
-        return before
+
+        def learn(x: Any) -> NDArray[np.float64]:
+            row = np.asarray(x, np.float64)[None]
+            before = self.answers_.ordered(self.online_.score(row))[0]
+            for _ in self.answers_.parts(self.online_, y):
+                self.answers_.learn(self.online_, row, y)
+            return before
+
+        return self._learn_row(x, learn)
 
     def predict_one(self, x: Any) -> Any:
         """The most likely label of one row, a sequence or a dict by name, without scikit-learn's validation."""
@@ -214,7 +220,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
     def _score_one(self, x: Any) -> NDArray[np.float64]:
         """The scores of one row in the order of `classes_`."""
         if not self._columns.plain or type(x) is dict:
-            x = self._row(x, learns=False)
+            x = self._filled_row(self._row(x, learns=False))
         scores, answers = self.online_.scored_one(x), self.answers_
         return scores if answers.order is None else answers.ordered(scores[None])[0]
 
@@ -273,6 +279,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         return tags
 
     @in_turn
+    @whole
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, in random order and `epochs` times."""
         X, y = self._pair(X, y, y_numeric=True)
@@ -281,21 +288,22 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         return self
 
     @in_turn
+    @whole
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows, one after the other."""
         self.progress(X, y, sample_weight)
         return self
 
     @in_turn
+    @whole
     def progress(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
         """Learn these rows; returns the prediction for each row before it was learned."""
         first = not hasattr(self, "online_")
         X = self._rows(X, reset=first, learns=True)
         if first:
             self._start()
-        weights = self._weights(sample_weight, X)
-        scores = self.answers_.learn(self.online_, self._columns.filled(X, learns=True), y, weights)
-        return self.answers_.labels(scores)
+        check_consistent_length(X, y)
+        return self._learn_first(X, np.asarray(y), self._weights(sample_weight, X))
 
     @property
     def errors_(self) -> Errors:
@@ -303,8 +311,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         return self.answers_.recent
 
     def _start(self) -> None:
-        self._begin("regression", 1)
-        self.answers_ = NumberAnswers()
+        self.online_, self.answers_ = self._begun("regression", 1), NumberAnswers()
 
     def learn_one(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Learn one row, numbers or a dict by name, without scikit-learn's validation; returns its scores from before.
@@ -317,19 +324,18 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
             self._begin_with(x)
             self._start()
         with self.online_.turn:
-            if not self._columns.plain or type(x) is dict:
-                x = self._row(x, learns=True)
-            online = self.online_
-            if not online.witnesses:
-                self.answers_.watch(online)
-            return online.learned_one(x, float(y))
+            if not self.online_.witnesses:
+                self.answers_.watch(self.online_)
+            if self._columns.plain and type(x) is not dict:
+                return self.online_.learned_one(x, float(y))
+            return self._learn_row(x, lambda row: self.online_.learned_one(row, float(y)))
 
     def predict_one(self, x: Any) -> float:
         """The prediction for one row, a sequence or a dict by name, without scikit-learn's validation."""
         online = self.__dict__.get("online_") or self._fitted()
         with online.turn:
             if not self._columns.plain or type(x) is dict:
-                x = self._row(x, learns=False)
+                x = self._filled_row(self._row(x, learns=False))
             found: float = self.online_.scored_one(x).item()
             return found
 

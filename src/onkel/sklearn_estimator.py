@@ -39,14 +39,23 @@ class KernelEstimator(RowTaker):
     def _fit(self, X: Any, y: Any, weights: Any) -> None:
         """Learn rows in as many passes as are wanted; how sure answers are is learned in the first, from new rows."""
         for number, blocks in enumerate(self._passes(X.shape[0])):
+            learn = self._learn_first if number == 0 else self._learn_again
             for part in blocks:
-                rows, own = (
-                    self._columns.filled(X[part], learns=number == 0),
-                    None if weights is None else weights[part],
-                )
-                for cut in self.answers_.parts(self.online_, y[part]):
-                    learn = self.answers_.learn if number == 0 else self.answers_.learn_again
-                    learn(self.online_, rows[cut], y[part][cut], None if own is None else own[cut])
+                learn(X[part], y[part], None if weights is None else weights[part])
+
+    def _learn_first(self, X: Any, y: Any, weights: Any) -> NDArray[Any]:
+        """Learn new rows; returns what was answered to each before."""
+        online, answers = self.online_, self.answers_
+        with self._columns.followed(X, lambda: online.rows_learned) as rows:
+            found = []
+            for part in answers.parts(online, y):
+                own = None if weights is None else weights[part]
+                found.append(answers.labels(answers.learn(online, rows[part], y[part], own)))
+        return np.concatenate(found)
+
+    def _learn_again(self, X: Any, y: Any, weights: Any) -> None:
+        """Learn rows that were learned before."""
+        self.answers_.learn_again(self.online_, self._columns.filled(X, learns=False), y, weights)
 
     @in_turn
     def save(self, path: Any) -> None:

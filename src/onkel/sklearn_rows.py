@@ -1,7 +1,7 @@
 """How estimators take rows in: by scikit-learn's rules and by name, with new columns and missing numbers if wanted."""
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,8 @@ from onkel.recipes import RECIPES, Learner, auto, make_learner
 from onkel.recipes.common import one_of, positive
 from onkel.sklearn_maps import NUMBERS, seed_of
 from onkel.snapshot import writable
+from onkel.undoing import Undo
+from onkel.whole import uninterrupted
 
 BLOCK = 4096  # rows that `fit` copies at a time
 FEW, PASSES = 500, 3  # rows up to which `fit` makes so many passes unless told otherwise; with more it makes one
@@ -63,13 +65,15 @@ class RowTaker(BaseEstimator):
         super().set_params(**params)
         return self
 
-    def _begin(self, task: str, n_outputs: int) -> None:
+    def _begun(self, task: str, n_outputs: int) -> Online:
+        """A learner at work that knows nothing yet, under the lock of the one before."""
         learner = self._planned()
         missing = "mean" if self.missing == "mean" and learner.plan(task).standardise else "error"
         seed = seed_of(self.random_state)
         before = self.__dict__.get("online_")
-        self.online_ = learner.start(self.n_features_in_, task, n_outputs, self.dtype, seed, missing)
-        self.online_.turn = self.online_.turn if before is None else before.turn
+        online = learner.start(self.n_features_in_, task, n_outputs, self.dtype, seed, missing)
+        online.turn = online.turn if before is None else before.turn
+        return online
 
     def _planned(self) -> Learner:
         return planned(self.learner)
@@ -145,28 +149,43 @@ class RowTaker(BaseEstimator):
         columns = self._columns
         if (names is None) != (columns.places is None):
             return  # `laid_out` says what is wrong
-        begun = hasattr(self, "online_")
+        begun, before = hasattr(self, "online_"), columns.state()
         if not columns.take_in(names, width) and begun:
             return
+        if begun and self.online_.setting.n_features < columns.width:
+            try:
+                grow(self.online_, columns.width, self.online_.setting.n_outputs)
+            except BaseException:
+                columns.restore(before)
+                raise
         self.n_features_in_ = columns.width
         if columns.places is not None:
             self.feature_names_in_ = named(columns.places)
-        if begun and self.online_.setting.n_features < columns.width:
-            grow(self.online_, columns.width, self.online_.setting.n_outputs)
 
     def _row(self, x: Any, learns: bool) -> Any:
-        """The numbers of one row, which may be a dict, in the order of the columns, and nothing missing."""
+        """The numbers of one row, which may be a dict, in the order of the columns."""
         columns = self._columns
         if type(x) is dict and (found := columns.picked(x)) is not None:
-            return self._filled_row(found, learns)
+            return found
         if isinstance(x, Mapping) and columns.places is None:
             raise ValueError("A row as a dict needs names of columns: learn rows with names first.")
         if learns and columns.grows:
             self._widen(x if isinstance(x, Mapping) else None, len(x))
-        return self._filled_row(columns.row(x), learns)
+        return columns.row(x)
 
-    def _filled_row(self, x: Any, learns: bool) -> Any:
-        return x if self.missing == "error" else self._columns.filled_row(x, learns)
+    def _filled_row(self, x: Any) -> Any:
+        """The same with something in place of what is missing."""
+        return x if self.missing == "error" else self._columns.filled_row(x)
+
+    def _learn_row(self, x: Any, learn: Callable[[Any], Any]) -> Any:
+        """What `learn` makes of the numbers of one row, which are counted in once it is learned."""
+        row, columns = self._row(x, learns=True), self._columns
+        if columns.means is None:
+            return learn(self._filled_row(row))
+        with uninterrupted():
+            found = learn(self._filled_row(row))
+            Undo().surely((), lambda: columns.count_row(row))
+        return found
 
     def _begin_with(self, x: Any) -> None:
         """Begin with the columns of one row."""

@@ -24,7 +24,7 @@ from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
-from onkel.online import Waiting
+from onkel.learning import Waiting
 from onkel.readouts.heads import Heads
 from onkel.rows import aligned_zeros
 from onkel.steps import MINIBATCH

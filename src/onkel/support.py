@@ -8,6 +8,7 @@ from onkel.dispatch import compiled, known
 from onkel.points import copy_point, empty_points, put, resized
 from onkel.rows import aligned_zeros
 
+DAMAGED = "The model is damaged: its support holds more rows than it has room for, or fewer than none."
 SMALLEST_SCALE, LARGEST_SCALE = 1e-6, 1e6  # beyond, the common scale is multiplied into the coefficients
 
 
@@ -50,7 +51,7 @@ def empty_support(n_features: int, n_outputs: int, capacity: int, dtype: Any) ->
 
 
 def enlarged(support: Support, capacity: int) -> Support:
-    """The same support in arrays with more room."""
+    """The same support in arrays with more room; it shares none with the old one."""
 
     def wider(a: Any) -> Any:
         room = aligned_zeros((*a.shape[:-1], capacity), a.dtype)
@@ -58,7 +59,14 @@ def enlarged(support: Support, capacity: int) -> Support:
         return room
 
     points, sizes, coef, born, count, scale = support
-    return Support(resized(points, capacity), wider(sizes), wider(coef), wider(born), count, scale)
+    return Support(resized(points, capacity), wider(sizes), wider(coef), wider(born), count.copy(), scale.copy())
+
+
+@compiled
+def trust(support: Any) -> None:
+    """Refuse a number of rows that would let compiled code read beyond its arrays."""
+    if not 0 <= support.count[0] <= support.sizes.shape[0]:
+        raise ValueError(DAMAGED)
 
 
 @compiled

@@ -12,13 +12,13 @@ Numbers = NDArray[np.float64]
 ClassWeight = str | dict[Any, float] | None
 
 
-def balanced(counts: Numbers, classes: Any) -> tuple[Numbers, Numbers]:
-    """The weights of rows of these classes, numbered from 0, and the counts of all classes after them.
+def balanced(counts: Numbers, classes: Any) -> Numbers:
+    """The weights of rows of these classes, numbered from 0, after so many rows of each class.
 
     rows so far / (classes so far * rows of its class so far), the row itself counted in. The first rows of a class say
     little about how rare it is: a weight is at most one more than the number of rows of its class, and at most 100.
 
-    >>> balanced(np.zeros(2), np.array([0, 0, 0, 1]))[0].round(2).tolist()
+    >>> balanced(np.zeros(2), np.array([0, 0, 0, 1])).round(2).tolist()
     [1.0, 1.0, 1.0, 2.0]
     """
     numbers = np.asarray(classes, np.int64)
@@ -27,7 +27,7 @@ def balanced(counts: Numbers, classes: Any) -> tuple[Numbers, Numbers]:
     seen = counts + np.cumsum(here, axis=0)  # whole numbers: no bit depends on how the stream is cut
     own = seen[np.arange(len(numbers)), numbers]
     weights = seen.sum(axis=1) / ((seen > 0.0).sum(axis=1) * own)
-    return np.minimum(np.minimum(weights, own + 1.0), HEAVIEST), seen[-1] if len(seen) else counts
+    return np.minimum(np.minimum(weights, own + 1.0), HEAVIEST)
 
 
 def checked_weight(weights: Any) -> ClassWeight:

@@ -6,10 +6,10 @@ from scipy import sparse
 
 from onkel import ik_ogd, snapshot
 from onkel.learners.renewed import Rule, make
+from onkel.learning import Waiting
 from onkel.maps.indexing import index_map
 from onkel.maps.isolation import cell_count
 from onkel.maps.renewing import cell_counts, replaced
-from onkel.online import Waiting
 from onkel.rows import pack
 from onkel.stored import load_model, save_model
 from tests.tables import N_FEATURES, stream

@@ -7,7 +7,7 @@ from scipy import sparse
 from onkel import snapshot
 from onkel.checks import fresh_model, problem_with
 from onkel.growing import grown
-from onkel.online import bare, dressed
+from onkel.learning import bare, dressed
 from onkel.onnx_export import to_onnx
 from onkel.points import WIDE
 from onkel.recipes import (

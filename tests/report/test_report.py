@@ -13,7 +13,7 @@ import pytest
 from onkel import auto, fogd, make_learner, raker
 from onkel.cli.main import main
 from onkel.evaluate import prequential
-from onkel.online import bare
+from onkel.learning import bare
 from onkel.recipes import RECIPES
 from onkel.report.history import POINTS, SAMPLE, History, expert_weights
 from onkel.report.page import page

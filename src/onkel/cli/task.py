@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.model.answers import Answers, ClassAnswers, NumberAnswers
+from onkel.model.answers import Answers, ClassAnswers
+from onkel.model.numbers import NumberAnswers
 from onkel.streams.block import StreamError
 
 FEW_CLASSES = 20  # whole numbers that may have gaps

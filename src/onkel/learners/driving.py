@@ -24,8 +24,9 @@ from onkel.learners.voting import Votes, learning
 from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.points import as_rows, resized, with_room
 from onkel.rows import Block, pack, row_count, some, unpack
-from onkel.support import enlarged
+from onkel.support import enlarged as with_capacity
 from onkel.threads import in_turns, trailing
+from onkel.undoing import kept
 
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
     Linear: (linear.learn, linear.score),
@@ -40,7 +41,8 @@ LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
 def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Any:
     """Learn the rows from `first` on, writing the scores each had before; returns the model to go on with.
 
-    It is the same model, changed in place, unless it had to grow or to become another one.
+    It is the same model, changed in place, unless it had to grow or to become another one. If this fails, a model of
+    one loop is as it is after a whole number of rows, and its clock says how many; parts may be at different rows.
     """
     if isinstance(model, OneVsRest | Committee):
         return learn_each(model, block, first, targets, importance, scores)
@@ -48,6 +50,16 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
         return learn_experts(model, block, first, targets, importance, scores)
     if isinstance(model, Renewed):
         return renewed.learn(model, block, first, targets, importance, scores)
+    return learn_in_loop(model, block, first, targets, importance, scores)
+
+
+def is_one_loop(model: Any) -> bool:
+    """Whether a compiled loop learns all of a model: such loops allocate before they change anything."""
+    return type(model) in LOOPS
+
+
+def learn_in_loop(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Any:
+    """Learn the rows in one compiled loop, which stops where a support has no room."""
     done, n, model = first, row_count(block), roomy(model, block)
     while done < n:
         done = LOOPS[type(model)][0](model, block, done, targets, importance, scores)
@@ -57,12 +69,19 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
 
 
 def roomy(model: Any, block: Any) -> Any:
-    """The model with room in its support for every row of the block."""
+    """The model with room in its support for every row of the block; where it had too little, in arrays of its own."""
     if not hasattr(model, "support"):
         return model
-    support = model.support
-    points = with_room(support.points, block)
-    return model if points is support.points else model._replace(support=support._replace(points=points))
+    points = with_room(model.support.points, block)
+    if points is model.support.points:
+        return model
+    rest = kept(model._replace(support=model.support._replace(points=None)))
+    return rest._replace(support=rest.support._replace(points=points))
+
+
+def enlarged(model: Any, capacity: int) -> Any:
+    """The model with room for so many points, in arrays of its own: whatever becomes of it, the old one stays whole."""
+    return kept(model._replace(support=None))._replace(support=with_capacity(model.support, capacity))
 
 
 def learn_each(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Any:
@@ -76,7 +95,7 @@ def learn_each(model: Any, block: Any, first: int, targets: Any, importance: Any
     parts = in_turns(work, model.parts, first, len(scores))
     scores[first:] = together(model, own)[first:]
     model.clock[0] += row_count(block) - first
-    return model._replace(parts=tuple(parts))
+    return with_parts(model, parts)
 
 
 def learn_experts(model: Experts, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Experts:
@@ -110,7 +129,7 @@ def followed(model: Experts, block: Any, targets: Any, importance: Any, scores: 
 
     parts = in_turns(work, model.parts, 0, len(scores))
     model.clock[0] += len(scores)
-    return model._replace(parts=tuple(parts))
+    return with_parts(model, parts)
 
 
 def learn_lazily(model: Experts, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Experts:
@@ -127,8 +146,14 @@ def learn_lazily(model: Experts, block: Any, first: int, targets: Any, importanc
             parts.append(learn(part, row, 0, targets[here], importance[here], unseen) if share > 0.0 else part)
         experts.follow(model.combination, own, 0, 1, targets[here], importance[here], scores[here])
         model.clock[0] += 1
-        model = model._replace(parts=tuple(parts))
+        model = with_parts(model, parts)
     return model
+
+
+def with_parts(model: Any, parts: Any) -> Any:
+    """The model with these parts; the same one, where they are the same."""
+    same = all(a is b for a, b in zip(parts, model.parts, strict=True))
+    return model if same else model._replace(parts=tuple(parts))
 
 
 def rooms(model: Any, scores: Any) -> Any:
@@ -196,14 +221,13 @@ def relieve(budget: Any, model: Any, block: Any, i: int, targets: Any, importanc
 
 @relieve.register
 def _(budget: Unbounded, model: Any, block: Any, i: int, targets: Any, importance: Any, scores: Any) -> Any:
-    capacity = budget.growth * model.support.sizes.shape[0]
-    return model._replace(support=enlarged(model.support, capacity)), i
+    return enlarged(model, budget.growth * model.support.sizes.shape[0]), i
 
 
 @relieve.register
 def _(budget: Handover, model: Any, block: Any, i: int, targets: Any, importance: Any, scores: Any) -> Any:
     """Row i is still learned by the expansion, in one more slot; then the expansion becomes linear."""
-    full = model._replace(support=enlarged(model.support, model.support.sizes.shape[0] + 1))
+    full = enlarged(model, model.support.sizes.shape[0] + 1)
     row, here = pack(unpack(block)[i : i + 1], model.support.sizes.dtype), slice(i, i + 1)
     expansion.learn(full, row, 0, targets[here], importance[here], scores[here])
     return handed_over(budget, full, row), i + 1

@@ -11,7 +11,7 @@ from onkel.kernels import measure, self_similarity, similarities
 from onkel.losses import adapt, suffer
 from onkel.rows import dot, row_count
 from onkel.steps import pace
-from onkel.support import Candidate, Support, empty_support, finite, forget
+from onkel.support import Candidate, Support, empty_support, finite, forget, trust
 
 
 @known
@@ -54,6 +54,7 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
     """
     model, block = borrowed(model), borrowed(block)
     targets, importance, scores = borrowed(targets), borrowed(importance), borrowed(scores)
+    trust(model.support)
     own = similar_space(model), np.empty(scores.shape[1]), np.empty(scores.shape[1])
     similar, slopes, coef = borrowed(own)
     done = row_count(block)
@@ -71,6 +72,7 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
 def score(model: Any, block: Any, scores: Any) -> None:
     """Write the scores of all rows; changes nothing else."""
     model, block, scores = borrowed(model), borrowed(block), borrowed(scores)
+    trust(model.support)
     own = similar_space(model)
     similar = borrowed(own)
     for i in range(row_count(block)):

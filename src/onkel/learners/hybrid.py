@@ -16,7 +16,7 @@ from onkel.maps.verbs import factor, lift, width, work_width
 from onkel.points import room_for_one, standing
 from onkel.rows import dot, row_count
 from onkel.steps import pace
-from onkel.support import Candidate, Support, append, finite, forget, take_over
+from onkel.support import Candidate, Support, append, finite, forget, take_over, trust
 
 
 @known
@@ -70,6 +70,7 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
     """Learn the rows from `first` on, writing the scores each had before; returns the number of rows done."""
     model, block = borrowed(model), borrowed(block)
     targets, importance, scores = borrowed(targets), borrowed(importance), borrowed(scores)
+    trust(model.support)
     own = desk(model)
     work = borrowed(own)
     for i in range(first, row_count(block)):
@@ -84,6 +85,7 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
 def score(model: Any, block: Any, scores: Any) -> None:
     """Write the scores of all rows; changes nothing else."""
     model, block, scores = borrowed(model), borrowed(block), borrowed(scores)
+    trust(model.support)
     own = desk(model)
     work = borrowed(own)
     for i in range(row_count(block)):

@@ -14,6 +14,7 @@ from onkel.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
 from onkel.maps.fourier import frequency_count, rotate
 from onkel.randomness import cell_of, generator, key_of
 from onkel.rows import entry, extent
+from onkel.undoing import unchanging
 
 NEAR, FAR = 0.425, 5.0  # where one rational function ends and the next begins
 # of the normal quantile, highest power first: numerator and denominator about the median, in the tails, and far out
@@ -37,6 +38,7 @@ END = (
 )  # fmt: skip
 
 
+@unchanging
 class Drawn(NamedTuple):
     """Frequencies omega / pi of a kernel."""
 

@@ -15,15 +15,18 @@ from onkel.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
 from onkel.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
 from onkel.randomness import derive, normal_table, uniform_table
 from onkel.rows import dot, project
+from onkel.undoing import unchanging
 from onkel.vecmath import sincospi
 
 
+@unchanging
 class Fourier(NamedTuple):
     """Cosine block, then sine block."""
 
     frequencies: Any  # (d, D), in half turns: omega / pi; or `Drawn`
 
 
+@unchanging
 class Phase(NamedTuple):
     """One cosine with a random phase per frequency: half the features of `Fourier`, more variance."""
 

@@ -16,8 +16,10 @@ from onkel.maps.fourier import chi_lengths, require_gaussian, turn
 from onkel.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
 from onkel.randomness import derive, normal_table, uniform_table
 from onkel.rows import scatter
+from onkel.undoing import unchanging
 
 
+@unchanging
 class Hadamard(NamedTuple):
     """phase = lengths * H diag_last ... H diag_1 P H diag_0 x, in half turns, block by block."""
 

@@ -13,11 +13,13 @@ from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, verb
 from onkel.kernels import LAPLACIAN, add_terms
 from onkel.rows import ROWS, Csr, Dense, entry, extent, project
+from onkel.undoing import unchanging
 
 SIDE_BY_SIDE = 8  # rows that walk down a tree together: one waits for memory while the others go on
 TOGETHER = 64  # rows for which a tree is fetched once
 
 
+@unchanging
 class Trees(NamedTuple):
     """Partition i is the tree whose root is node roots[i]; the children of node n are child[n] and child[n] + 1.
 
@@ -34,6 +36,7 @@ class Trees(NamedTuple):
     depths: Any  # (t,)
 
 
+@unchanging
 class Cells(NamedTuple):
     """Partition i has a cell around each of the points members[i]; `metric` is 1 or 2, of the distance."""
 
@@ -43,6 +46,7 @@ class Cells(NamedTuple):
     members: Any  # (t, psi)
 
 
+@unchanging
 class SparseCells(NamedTuple):
     """The same with points whose features are mostly zero: column by column, only what is not zero."""
 

@@ -13,8 +13,10 @@ from onkel.dispatch import entry_point
 from onkel.kernels import measure, similarities
 from onkel.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
 from onkel.rows import Dense, dot, project, row_count
+from onkel.undoing import unchanging
 
 
+@unchanging
 class Nystroem(NamedTuple):
     """Landmarks with their kernel, and the projection M^T."""
 

@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from onkel.calibration import Calibration, calibrate, calibration, probabilities
 from onkel.growing import grow
-from onkel.intervals import COVERAGE, Errors, follow, intervals, no_errors
-from onkel.online import Online, bare
+from onkel.intervals import Errors
+from onkel.learning import bare
+from onkel.model.numbers import NumberAnswers
+from onkel.online import Online
 from onkel.snapshot import writable
 from onkel.splitting import margin
 from onkel.targets import decide, newcomers, numbered, sought, task_of
+from onkel.undoing import Undo
 from onkel.weighing import ClassWeight, balanced, checked_weight, given
 
 Scores = NDArray[np.float64]
@@ -33,6 +36,20 @@ class Singly(NamedTuple):
 
     targets: dict[Any, float]
     labels: list[Any]
+
+
+def targets_of(task: str, numbers: NDArray[np.int64]) -> Scores:
+    """Targets for a model from the numbers of classes."""
+    targets: Scores = numbers.astype(np.float64)
+    return 2.0 * targets - 1.0 if task == "binary" else targets
+
+
+def one_by_one(task: str, classes: NDArray[Any], order: Any) -> Singly:
+    """What rows one by one need of these classes."""
+    numbers = np.arange(len(classes)) if order is None else order
+    labels = classes.tolist()
+    targets = dict(zip(labels, targets_of(task, numbers).tolist(), strict=True))
+    return Singly(targets, labels * (2 if len(labels) == 1 else 1))
 
 
 class ClassAnswers:
@@ -52,7 +69,8 @@ class ClassAnswers:
         self.calibration = calibration(probable)
         self.class_weight = checked_weight(class_weight)
         self.counts = np.zeros(max(2, len(classes)))
-        self.singly = self._one_by_one()
+        self.singly = one_by_one(self.task, classes, order)
+        self._undo = Undo()
         self._unaware = (0, 0)  # how many classes were known, and for how many rows, before the last ones came new
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -74,8 +92,7 @@ class ClassAnswers:
 
     def targets_of(self, numbers: NDArray[np.int64]) -> Scores:
         """The same from the numbers of classes."""
-        targets: Scores = numbers.astype(np.float64)
-        return 2.0 * targets - 1.0 if self.task == "binary" else targets
+        return targets_of(self.task, numbers)
 
     def numbers_of(self, targets: Scores) -> NDArray[np.int64]:
         """The numbers of classes behind targets."""
@@ -154,16 +171,21 @@ class ClassAnswers:
             row = online.frame
             online.watch(calibrate, self.calibration, row.target, row.importance, row.scores, np.zeros((1, 2)))
 
-    def weigh(self, numbers: NDArray[np.int64], weights: Any) -> tuple[Any, Scores]:
-        """The weights of rows times those of their classes, and the rows of each class after them."""
+    def weigh(self, numbers: NDArray[np.int64], weights: Any) -> Any:
+        """The weights of rows times those of their classes."""
         if self.class_weight is None:
-            return weights, self.counts
+            return weights
         if isinstance(self.class_weight, str):
-            own, counts = balanced(self.counts, numbers)
+            own = balanced(self.counts, numbers)
         else:
             places = numbers if self.order is None else np.argsort(self.order)[numbers]
-            own, counts = given(self.class_weight, self.classes.tolist())[places], self.counts
-        return own if weights is None else own * weights, counts
+            own = given(self.class_weight, self.classes.tolist())[places]
+        return own if weights is None else own * weights
+
+    def count(self, numbers: NDArray[np.int64]) -> None:
+        """Count rows of these classes in, where their weights depend on how many there were."""
+        if isinstance(self.class_weight, str):
+            self.counts += np.bincount(numbers, minlength=len(self.counts))
 
     def fresh(self) -> "ClassAnswers":
         """The same answers before the first row."""
@@ -174,24 +196,35 @@ class ClassAnswers:
     def weighed(self, labels: Any) -> tuple[Scores, list[Scores]]:
         """Targets of labels, and the weights of rows where classes have some; the rows count from now on."""
         numbers = self.numbers(labels)
-        weights, self.counts = self.weigh(numbers, None)
+        weights = self.weigh(numbers, None)
+        self.count(numbers)
         return self.targets_of(numbers), [] if weights is None else [weights]
 
     def learn(self, online: Online, rows: Any, labels: Any, weights: Any = None) -> Scores:
         """Learn rows of known classes; returns the model's scores from before."""
         numbers = self.numbers(labels)
-        weights, counts = self.weigh(numbers, weights)
-        targets = self.targets_of(numbers)
-        scores = self.before(online.learn(rows, targets, weights))
-        self.counts = counts
-        self.follow(targets, weights, scores)
-        return scores
+        weights, targets = self.weigh(numbers, weights), self.targets_of(numbers)
+        answered = np.zeros((len(targets), online.setting.n_outputs))
+
+        def follow(part: slice, scores: Scores) -> None:
+            answered[part] = self.unaware(scores)
+            self.follow(targets[part], None if weights is None else weights[part], answered[part])
+            self.count(numbers[part])
+
+        def then(part: slice, scores: Scores) -> None:
+            try:
+                self._undo.surely(self.calibration, lambda: follow(part, scores))
+            finally:
+                self._unaware = (0, 0)
+
+        online.learn(rows, targets, weights, then)
+        return answered
 
     def learn_again(self, online: Online, rows: Any, labels: Any, weights: Any = None) -> None:
         """Learn rows that were learned before, which say nothing about how sure answers are."""
         numbers = self.numbers(labels)
-        weights, self.counts = self.weigh(numbers, weights)
-        online.learn(rows, self.targets_of(numbers), weights)
+        weights = self.weigh(numbers, weights)
+        online.learn(rows, self.targets_of(numbers), weights, lambda part, _: self.count(numbers[part]))
 
     def parts(self, online: Online, labels: NDArray[Any], at_once: bool = False) -> Iterator[slice]:
         """Cut rows where a class comes new, which is taken in just before the part that begins with it.
@@ -202,12 +235,18 @@ class ClassAnswers:
         for first, last in pairwise(sorted(cuts)):
             known, unaware = len(self.classes), last if at_once else first + 1
             self.admit(online, labels[first:unaware])
-            self._unaware = (known, unaware - first) if known < len(self.classes) else (0, 0)
+            if known < len(self.classes):
+                self._unaware = known, unaware - first
             yield slice(first, last)
 
     def before(self, scores: Scores) -> Scores:
-        """Scores from before rows were learned: a class that came new in the first of them could not be the answer."""
-        (known, rows), self._unaware = self._unaware, (0, 0)
+        """Scores from before rows were learned, the first since a class came new."""
+        scores, self._unaware = self.unaware(scores), (0, 0)
+        return scores
+
+    def unaware(self, scores: Scores) -> Scores:
+        """The same: a class that came new in the first of these rows could not be the answer."""
+        known, rows = self._unaware
         if not known:
             return scores
         scores = scores.copy()
@@ -233,17 +272,11 @@ class ClassAnswers:
         setting, n_outputs = online.setting, 1 if self.task == "binary" and len(classes) < 3 else max(2, len(classes))
         if n_outputs > setting.n_outputs:
             grow(online, setting.n_features, n_outputs)
+        counts = np.pad(self.counts, (0, max(0, len(classes) - len(self.counts))))
+        singly = one_by_one(online.task, classes, places)
         if online.task != self.task:  # scores of the two old classes may be farther apart than their one score was long
             self.calibration.moves[0] -= np.log(margin(bare(online.model)))
-        self.task, self.classes, self.order = online.task, classes, places
-        self.singly = self._one_by_one()
-        self.counts = np.pad(self.counts, (0, max(0, len(classes) - len(self.counts))))
-
-    def _one_by_one(self) -> Singly:
-        numbers = np.arange(len(self.classes)) if self.order is None else self.order
-        labels = self.classes.tolist()
-        targets = dict(zip(labels, self.targets_of(numbers).tolist(), strict=True))
-        return Singly(targets, labels * (2 if len(labels) == 1 else 1))
+        self.task, self.classes, self.order, self.counts, self.singly = online.task, classes, places, counts, singly
 
     def content(self) -> dict[str, Any]:
         """What a file holds of them."""
@@ -254,98 +287,6 @@ class ClassAnswers:
             "classes": self.classes, "grows": self.grows, "order": self.order, "class_weight": weight,
             "counts": self.counts, "calibration": self.calibration,
         }  # fmt: skip
-
-
-class NumberAnswers:
-    """Answers that are numbers."""
-
-    task = "regression"
-    n_outputs = 1
-    grows = False
-    classes = None
-
-    def __init__(self) -> None:
-        self.recent = no_errors()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(writable(state))
-
-    def targets(self, labels: Any) -> Scores:
-        """The labels as numbers."""
-        labels = np.asarray(labels)
-        if labels.dtype.kind in "US":
-            raise ValueError("the labels of a regression must be numbers; text is for classes, at most 1,000 of them.")
-        return np.ascontiguousarray(labels, np.float64)
-
-    def fresh(self) -> "NumberAnswers":
-        """The same answers before the first row."""
-        return NumberAnswers()
-
-    def take_scores_of(self, online: Online) -> None:
-        """Predictions are what they are."""
-
-    def weighed(self, labels: Any) -> tuple[Scores, list[Scores]]:
-        """The labels as numbers; there are no classes that could have weights."""
-        return self.targets(labels), []
-
-    def labels(self, scores: Scores) -> Scores:
-        """The number that is answered for each row."""
-        return scores[:, 0]
-
-    def errors(self, targets: Scores, scores: Scores, ties: str = "first") -> Scores:
-        """The squared error of each row, infinite where a target is too large to be squared."""
-        with np.errstate(over="ignore"):
-            return (scores[:, 0] - targets) ** 2
-
-    def wrong(self, labels: NDArray[Any], scores: Scores) -> Scores:
-        """The squared error of each row."""
-        return self.errors(self.targets(labels), scores)
-
-    def ordered(self, scores: Scores) -> Scores:
-        """Scores as they are."""
-        return scores
-
-    def intervals(self, scores: Scores, coverage: float = COVERAGE) -> Scores:
-        """Lower and upper ends (n, 2) of intervals that hold so large a share of the rows to come."""
-        return intervals(self.recent, scores[:, 0], coverage)
-
-    def follow(self, targets: Scores, weights: Any, scores: Scores) -> Scores:
-        """Take note of how wrong answers were; returns the ends of the intervals from before."""
-        bounds = np.empty((len(targets), 2))
-        follow(self.recent, targets, np.ascontiguousarray(scores), COVERAGE, bounds)
-        return bounds
-
-    def watch(self, online: Online) -> None:
-        """Have rows that are learned one by one followed."""
-        row = online.frame
-        online.watch(follow, self.recent, row.target, row.scores, COVERAGE, np.zeros((1, 2)))
-
-    def learn(self, online: Online, rows: Any, labels: Any, weights: Any = None) -> Scores:
-        """Learn rows; returns the model's scores from before."""
-        targets = self.targets(labels)
-        scores = online.learn(rows, targets, weights)
-        self.follow(targets, weights, scores)
-        return scores
-
-    def learn_again(self, online: Online, rows: Any, labels: Any, weights: Any = None) -> None:
-        """Learn rows that were learned before, whose errors say nothing about those to come."""
-        online.learn(rows, self.targets(labels), weights)
-
-    def spreads(self, found: Scores) -> Scores:
-        """How much particles disagree."""
-        return found
-
-    def parts(self, online: Online, labels: NDArray[Any], at_once: bool = False) -> Iterator[slice]:
-        """All rows at once: numbers are never new."""
-        yield slice(0, len(labels))
-
-    def before(self, scores: Scores) -> Scores:
-        """Scores as they are."""
-        return scores
-
-    def content(self) -> dict[str, Any]:
-        """What a file holds of them."""
-        return {"errors": self.recent}
 
 
 Answers = ClassAnswers | NumberAnswers

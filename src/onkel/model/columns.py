@@ -5,7 +5,9 @@ not know are left out. Positions count where one side has no names.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from operator import itemgetter
 from typing import Any, cast
@@ -164,12 +166,39 @@ class Columns:
             return rows
         return self.means.follow(rows) if learns else self.means.fill(rows)
 
-    def filled_row(self, x: Any, learns: bool) -> Any:
-        """The same for one row."""
+    @contextmanager
+    def followed(self, rows: Any, learned: Callable[[], int]) -> Iterator[Any]:
+        """Rows filled by what was known before each, for a model that learns them inside.
+
+        If that fails, only those are counted in that it has learned; `learned` tells their number.
+        """
+        before, at = copy(self.means), learned()
+        try:
+            yield self.filled(rows, learns=True)
+        except BaseException:
+            self.means = before
+            self.filled(rows[: learned() - at], learns=True)
+            raise
+
+    def filled_row(self, x: Any) -> Any:
+        """One row, filled by what is known so far."""
         row = np.asarray(x, np.float64)[None]
         if np.isinf(row).any():
             raise ValueError("A row must consist of finite numbers; one is infinite.")
-        return self.filled(row, learns)[0]
+        return self.filled(row, learns=False)[0]
+
+    def count_row(self, x: Any) -> None:
+        """Count a row in that was filled and learned."""
+        if self.means is not None:
+            self.means.follow(np.asarray(x, np.float64)[None])
+
+    def state(self) -> dict[str, Any]:
+        """What columns that come new may change."""
+        return {**vars(self), "places": None if self.places is None else dict(self.places), "means": copy(self.means)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Be as before new columns came."""
+        vars(self).update(state)
 
     def content(self) -> dict[str, Any]:
         """What a file holds of them; a ValueError where names are no text."""

@@ -8,9 +8,11 @@ from typing import Any, cast
 import numpy as np
 
 from onkel.calibration import AHEAD, RISE, Calibration
-from onkel.model.answers import Answers, ClassAnswers, NumberAnswers, plain_answers
+from onkel.learning import Waiting, bare
+from onkel.model.answers import Answers, ClassAnswers, plain_answers
 from onkel.model.columns import Columns
-from onkel.online import Online, Waiting, bare
+from onkel.model.numbers import NumberAnswers
+from onkel.online import Online
 from onkel.onnx_export.graph import Graph
 from onkel.onnx_export.scoring import scores, sigmoid
 from onkel.points import WIDE

@@ -18,10 +18,11 @@ from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
+from onkel.learning import Waiting, bare
 from onkel.maps.lifting import features_of
 from onkel.metrics import errors
 from onkel.model.columns import resized
-from onkel.online import Online, Waiting, bare
+from onkel.online import Online
 from onkel.relevance import relevance
 from onkel.streams.block import Block, concatenate, packed, select, unpacked
 

@@ -47,8 +47,9 @@ class Means:
             # Added up one by one from the first row on, so that no bit depends on how the stream is cut.
             sums = np.cumsum(np.vstack([self.sums, np.where(known, numbers, 0.0)]), axis=0)
         counts = np.cumsum(np.vstack([self.counts, known]), axis=0)
-        self.sums, self.counts = sums[-1], counts[-1]
-        return _filled(rows, numbers, _means(sums[:-1], counts[:-1]))
+        filled = _filled(rows, numbers, _means(sums[:-1], counts[:-1]))
+        self.sums, self.counts = sums[-1], counts[-1]  # last: what fails before has changed nothing
+        return filled
 
     def fill(self, rows: Rows) -> Rows:
         """The rows, filled with the means as they are; nothing is counted in."""
