@@ -23,14 +23,15 @@ from onkel.cli.options import (
 from onkel.cli.under_way import UnderWay
 from onkel.cli.writing import (
     WholeFile,
+    as_json,
     check_json,
     check_one_output,
     check_target,
     finite,
     growing,
     is_special,
+    put,
     target,
-    write_json,
 )
 from onkel.recipes import RECIPES, make_learner
 from onkel.stored import Stored, load_model
@@ -88,9 +89,9 @@ def run(options: argparse.Namespace) -> None:
         report = finite(under_way.report())
         if options.on_error == "skip":
             report["rows_skipped"] = feed.n_skipped
-        write_report(options, {report["learner"]: report}, feed.source)
+        write_report(files, options, {report["learner"]: report}, feed.source)
+        put(files, options.json, as_json(report))
         under_way.save(options.save)
-        write_json(options.json, report)
     for sentence in (*under_way.notes, *feed.notes()):
         complain(sentence)
     if not (options.quiet or options.to_standard_output):

@@ -2,10 +2,9 @@
 
 import argparse
 import copy
-import sys
 from collections import deque
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import chain, islice
 from typing import IO, Any, cast
 
@@ -23,7 +22,7 @@ from onkel.cli.checkpoints import (
 )
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed
-from onkel.cli.writing import STANDARD_OUTPUT, size_on_disk
+from onkel.cli.writing import WholeFile, is_special, size_on_disk
 from onkel.evaluate import Tally, prequential
 from onkel.recipes import Learner
 from onkel.report.history import History
@@ -107,10 +106,9 @@ class UnderWay:
 
     def save(self, path: str | None) -> None:
         """Write the model, if that is wanted."""
-        if path is None:
-            return
-        target = sys.stdout.buffer if path == STANDARD_OUTPUT else path
-        save_model(target, self.online, self.work.answers, self.work.columns)
+        if path is not None:
+            with WholeFile(path, binary=True) if is_special(path) else nullcontext(path) as target:
+                save_model(target, self.online, self.work.answers, self.work.columns)
 
     def _save(self, path: str, place: Place) -> None:
         progress = {
@@ -142,6 +140,8 @@ class UnderWay:
             mode=self.options.evaluate, delay=self.options.delay, watch=watch, tally=self.tally,
             waiting=self.waiting,
         )  # fmt: skip
+        if self.scores_file is not None:
+            self.scores_file.flush()  # a full disk is found before any other file has its name
 
     def _further_passes(self, checkpoint: Checkpoint) -> None:
         for done in range(max(1, self.place.passes), self.options.epochs):
