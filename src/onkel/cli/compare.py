@@ -116,10 +116,10 @@ def orders(feed: Feed, permutations: int, kept: bool) -> Iterator[Any]:
     Rows that come only once are `kept`, for all learners.
     """
     if not permutations:
-        blocks = [*feed.blocks(0)] if kept else []
+        blocks = [*feed.blocks()] if kept else []
         yield partial(feed.paired, blocks=blocks) if kept else feed.pairs
         return
-    whole = joined(feed.blocks(0))
+    whole = joined(feed.blocks())
     for number in range(permutations):
         order = np.random.default_rng(number).permutation(len(whole.labels))
         block = select(whole, order)

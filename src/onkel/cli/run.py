@@ -66,6 +66,7 @@ def add_to(commands: Any) -> None:
     add("--checkpoint", type=target, metavar="FILE", help=how)
     add("--every", type=count, default=100_000, metavar="N", help="rows between checkpoints (default 100,000)")
     add("--resume", metavar="FILE", help="go on with a saved model, or from a checkpoint of the same DATA")
+    add("--force", action="store_true", help="with --resume: go on although the stream is another one, and say how")
     add_report(command)
     add("--quiet", action="store_true", help="no progress line and no table")
     command.set_defaults(run=run)
@@ -111,6 +112,8 @@ def checked(options: argparse.Namespace) -> None:
     options.to_standard_output = check_one_output(targets)
     if options.tuned and options.learner:
         raise ValueError("--tuned brings its own learner: leave out --learner.")
+    if options.force and not options.resume:
+        raise ValueError("--force needs --resume.")
     if options.delay and options.evaluate != "delayed":
         raise ValueError("--delay needs --evaluate delayed.")
 
