@@ -16,7 +16,7 @@ from onkel import KernelClassifier, snapshot
 from onkel.cli.checkpoints import Checkpoint
 from onkel.cli.main import main
 from onkel.streams import LibsvmFile
-from tests.cli.common import BrokenDownError, breaking, spoken, stopped_after_every_block
+from tests.cli.common import BrokenDownError, X, breaking, spoken, stopped_after_every_block
 
 RUN = [sys.executable, "-m", "onkel", "run"]
 STREAM = ["rings", "--learner", "fogd", "--set", "n_frequencies=20", "--set", "gamma=1"]
@@ -343,3 +343,19 @@ def test_a_saved_model_goes_on_with_its_temperature(folder, capsys):
     assert main(["run", "binary.libsvm", "--learner", "fogd", "--quiet", "--save", "whole.onkel"]) == 0
     both, whole = (KernelClassifier.load(f"{name}.onkel").calibration_ for name in ("both", "whole"))
     assert snapshot.same(both, whole)
+
+
+def test_a_checkpoint_in_the_middle_of_a_block_knows_no_means_of_later_rows(folder):
+    """A new class cuts a block, and the run may end there; the rest of the block is met again when it goes on."""
+    many = 15 * X.tolist()
+    rows = [",".join([*map(repr, row[:2]), "" if i % 3 else repr(row[2])]) for i, row in enumerate(many)]
+    labels = [
+        "late" if i > 4300 and i % 5 == 0 else f"class {i % 2}" for i in range(len(rows))
+    ]  # beyond the first look
+    Path("holes.csv").write_text("".join(f"{row},{label}\n" for row, label in zip(rows, labels, strict=True)))
+    given = ["run", "holes.csv", "--missing", "mean", "--quiet", "--save", "out.onkel"]
+    start = ["--learner", "fogd", "--set", "standardise=false", "--block", "900", "--classes", "grow"]
+    assert main([*given, *start]) == 0
+    expected = Path("out.onkel").read_bytes()
+    stopped_after_every_block(given, start)
+    assert Path("out.onkel").read_bytes() == expected
