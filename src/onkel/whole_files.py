@@ -71,7 +71,7 @@ class Part:
 
     def __init__(self, path: str) -> None:
         self.shown, self.target = path, Path(os.path.realpath(path))  # a link stays a link
-        _sweep(str(self.target.parent), self.target.name)
+        _sweep(str(self.target.parent), self.target.name, os.getpid())
         with named(path):
             handle, self.path = _begun(self.target)
         self.file = named_file(handle, "wb", path)
@@ -137,8 +137,8 @@ def _is_held(handle: int, path: Path) -> bool:
 
 
 @lru_cache
-def _sweep(folder: str, name: str) -> None:
-    """Remove the parts of a file that nobody writes any more; once in a process, for it leaves none behind itself."""
+def _sweep(folder: str, name: str, process: int) -> None:
+    """Remove the parts of a file that nobody writes any more; once in a process, which leaves none behind itself."""
     if fcntl is None:
         return
     with suppress(OSError), os.scandir(folder) as found:

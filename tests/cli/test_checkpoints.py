@@ -346,12 +346,10 @@ def test_a_saved_model_goes_on_with_its_temperature(folder, capsys):
 
 
 def test_a_checkpoint_in_the_middle_of_a_block_knows_no_means_of_later_rows(folder):
-    """A new class cuts a block, and the run may end there; the rest of the block is met again when it goes on."""
+    """A class that comes after the first look cuts a block, the rest of which is met again when the run goes on."""
     many = 15 * X.tolist()
     rows = [",".join([*map(repr, row[:2]), "" if i % 3 else repr(row[2])]) for i, row in enumerate(many)]
-    labels = [
-        "late" if i > 4300 and i % 5 == 0 else f"class {i % 2}" for i in range(len(rows))
-    ]  # beyond the first look
+    labels = ["late" if i > 4300 and i % 5 == 0 else f"class {i % 2}" for i in range(len(rows))]
     Path("holes.csv").write_text("".join(f"{row},{label}\n" for row, label in zip(rows, labels, strict=True)))
     given = ["run", "holes.csv", "--missing", "mean", "--quiet", "--save", "out.onkel"]
     start = ["--learner", "fogd", "--set", "standardise=false", "--block", "900", "--classes", "grow"]
