@@ -20,7 +20,7 @@ def test_runs_that_are_killed_while_they_write_end_as_if_nothing_had_been(tmp_pa
 
 
 def test_what_is_not_as_it_should_be_is_a_problem(tmp_path):
-    """The same with checkpoints that forget a row, and with files that are written where they are."""
+    """The same with checkpoints that forget a row."""
     code = """
 import sys
 from unittest import mock
