@@ -15,6 +15,7 @@ from onkel.cli.layout import joined, laid_out, last_columns
 from onkel.cli.task import Labels, chosen, sorted_classes
 from onkel.cli.trail import Trail
 from onkel.data import info, place
+from onkel.data import names as data_sets
 from onkel.model.answers import Answers, ClassAnswers
 from onkel.model.columns import Columns, resized
 from onkel.recipes import Learner
@@ -275,9 +276,9 @@ def _answers(options: argparse.Namespace, seen: _Seen, source: str) -> tuple[Ans
         if options.task == "regression":
             raise ValueError("--classes and --task regression contradict each other: leave one of them out.")
         return ClassAnswers(_given(options.classes, seen.labels)), ""
-    task = options.task
-    if task == "auto" and options.data and not os.path.exists(options.data) and options.data not in (*STREAMS, "-"):
-        task = info(options.data.removesuffix(".t")).task
+    task, name = options.task, (options.data or "").removesuffix(".t")
+    if task == "auto" and name in data_sets() and not os.path.exists(options.data):
+        task = info(name).task
     answers, said = chosen(task, seen.labels, source, alone=grows)
     if isinstance(answers, ClassAnswers):
         answers.grows = grows
