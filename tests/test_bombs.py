@@ -58,3 +58,19 @@ def test_new_classes_are_taken_in_up_to_a_thousand():
     online = grown(online, 2, 1000)
     with pytest.raises(ValueError, match="More than 1,000 classes are not taken in one by one"):
         grown(online, 2, 1001)
+
+
+def test_a_parquet_file_of_too_many_columns_is_refused_before_its_footer_is_read(tmp_path, monkeypatch):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    from onkel.streams import arrow_files, open_stream
+
+    for width in (20, 5000):
+        names = [f"c{i}" for i in range(width)]
+        table = pa.table({**{name: [1.0, 2.0] for name in names}, "answer": ["a", "b"]})
+        parquet.write_table(table, tmp_path / "wide.parquet")
+        assert arrow_files.parquet_columns(tmp_path / "wide.parquet") == width + 1
+    monkeypatch.setattr(arrow_files, "MOST_COLUMNS", 1000)
+    monkeypatch.setattr("onkel.streams.columns.MOST_COLUMNS", 1000)
+    monkeypatch.setattr(parquet, "ParquetFile", None)
+    with pytest.raises(ValueError, match="a table has at most 1,000 columns, this one 5,001"):
+        open_stream(tmp_path / "wide.parquet").summary()
