@@ -67,12 +67,25 @@ class WholeFile:
 
 
 def put(files: ExitStack, path: str | None, content: str | bytes) -> None:
-    """Write what is wanted to a file that takes its name together with all the others, when `files` are closed."""
-    if path is not None:
-        file = files.enter_context(WholeFile(path, isinstance(content, bytes)))
+    """Write what is wanted to a file that takes its name together with all the others, when `files` are closed.
+
+    Standard output gets it then, too, if all went well.
+    """
+    if path is None:
+        return
+    target = WholeFile(path, isinstance(content, bytes))
+    if target.standard:
+
+        def printed(kind: type[BaseException] | None, *_: object) -> None:
+            if kind is None:
+                with target as out:
+                    out.write(content)
+
+        files.push(printed)
+    else:
+        file = files.enter_context(target)
         file.write(content)
-        if path != STANDARD_OUTPUT:
-            file.flush()  # a full disk is found before any file has its name
+        file.flush()  # a full disk is found before any file has its name
 
 
 def standard_output(binary: bool = False) -> IO[Any]:
