@@ -214,7 +214,7 @@ def prequential(
     for targets, raw in orders[mode](online, blocks):
         scores = tally.answers.before(raw)
         tally.update(targets, scores)
-        tally.seconds = perf_counter() - start
+        tally.seconds = max(tally.seconds, perf_counter() - start)  # whatever the clock does
         if watch is not None:
             watch(tally, targets, scores)
     return {**tally.report(), "seconds": tally.seconds, "rows_per_second": tally.rows / max(tally.seconds, 1e-9)}

@@ -33,6 +33,8 @@ from onkel.splitting import split
 from onkel.widths import has_rule
 
 TWO_ONLY = "A third class came: {0} learns two classes only; one_vs_rest({0}()) learns several."
+MOST_NEW_CLASSES = 1000  # each makes a new model
+ALL_AT_ONCE = "give all of them at the start, or learn numbers (regression)."
 MIXES = "Its random features mix all columns, so that none can be added: use draw='iid' for columns that come new."
 
 
@@ -55,6 +57,8 @@ def grown(online: Online, n_features: int, n_outputs: int) -> Online:
     True
     """
     before, task = online.setting, task_of(online, n_outputs)
+    if n_outputs > MOST_NEW_CLASSES and n_outputs > before.n_outputs:
+        raise ValueError(f"More than {MOST_NEW_CLASSES:,} classes are not taken in one by one: {ALL_AT_ONCE}")
     larger = before._replace(n_features=n_features, n_outputs=n_outputs)
     if larger == before:
         return online

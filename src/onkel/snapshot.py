@@ -12,7 +12,6 @@ import lzma
 import math
 import os
 import re
-import secrets
 import struct
 import zipfile
 import zlib
@@ -25,6 +24,7 @@ from numpy.lib import format as npy
 
 from onkel.archive import MOST_MEMBERS, Member, members, unpacked
 from onkel.dispatch import kind_named, name_of
+from onkel.whole_files import whole_file
 
 FORMAT = "onkel-model"
 VERSION = 4
@@ -59,23 +59,15 @@ def write(path: str | os.PathLike[str] | IO[bytes], content: dict[str, Any]) -> 
         _pack(whole, header, arrays)
         path.write(whole.getvalue())
         return
-    target = Path(os.path.realpath(path))  # a link stays a link
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device is written to, not replaced
         with open(path, "wb") as special:
             write(special, content)
         return
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target.parent))
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with open(temporary, "xb") as file:
-            _pack(file, header, arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder))
+    with whole_file(os.fspath(path)) as file:
+        _pack(file, header, arrays)
 
 
 def flat(content: dict[str, Any]) -> tuple[str, list[np.ndarray[Any, Any]]]:

@@ -6,6 +6,7 @@ order of letters around. All that people read goes through `printable`; files an
 
 import re
 import sys
+from contextlib import suppress
 from typing import Any
 
 # C0 and C1, of which ESC and CSI begin sequences; line ends that str.splitlines knows; marks that turn letters around
@@ -32,9 +33,11 @@ def printable(text: str, keep: str = "") -> str:
 def complain(sentence: str) -> None:
     """One line of onkel's own on standard error, terminal or not: whoever looks at a log has one, too."""
     if sys.stderr is not None:  # as in programs without a console
-        sys.stderr.write(f"onkel: {printable(sentence)}\n")
+        with suppress(OSError, ValueError):  # full, or closed: there is nobody else to tell
+            sys.stderr.write(f"onkel: {printable(sentence)}\n")
 
 
 def show(text: Any) -> None:
     """Lines on standard output: as they are in a pipe or a file, made printable on a terminal."""
-    print(printable(str(text), keep="\n\t") if sys.stdout.isatty() else text)
+    if sys.stdout is not None:
+        print(printable(str(text), keep="\n\t") if sys.stdout.isatty() else text)

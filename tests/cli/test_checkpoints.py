@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,8 @@ import pytest
 from onkel import KernelClassifier, snapshot
 from onkel.cli.checkpoints import Checkpoint
 from onkel.cli.main import main
-from tests.cli.common import BrokenDownError, breaking, spoken, stopped_after_every_block
+from onkel.streams import LibsvmFile
+from tests.cli.common import BrokenDownError, X, breaking, spoken, stopped_after_every_block
 
 RUN = [sys.executable, "-m", "onkel", "run"]
 STREAM = ["rings", "--learner", "fogd", "--set", "n_frequencies=20", "--set", "gamma=1"]
@@ -105,20 +107,172 @@ def test_a_run_stopped_after_every_block_ends_as_one_that_was_never_stopped(fold
 
 
 OTHER_STREAMS = {
-    "other rows": (["first.libsvm"], "DATA"),
-    "another order": (["binary.libsvm", "--permutation", "1"], "--permutation"),
-    "fewer rows": (["binary.libsvm", "--limit", "100"], "DATA, --limit"),
-    "blocks": (["binary.libsvm", "--evaluate", "blocks"], "--evaluate"),
-    "later labels": (["binary.libsvm", "--evaluate", "delayed"], "--evaluate"),
+    "fewer rows": (["first.libsvm"], "DATA had 300 rows, now 170"),
+    "another order": (["binary.libsvm", "--permutation", "1"], "--permutation was not given, now 1"),
+    "a limit": (["binary.libsvm", "--limit", "100"], "DATA had 300 rows, now 100; --limit was not given, now 100"),
+    "blocks": (["binary.libsvm", "--evaluate", "blocks"], "--evaluate was rows, now blocks 4096"),
+    "later labels": (["binary.libsvm", "--evaluate", "delayed"], "--evaluate was rows, now delayed 0"),
+    "a built-in stream": (["rings", "--limit", "300"], None),
+    "another first row": (["changed-0.libsvm"], "row 1 differs"),
+    "another label": (["changed-label.libsvm"], "row 256 differs"),
+    "another last row": (["changed-299.libsvm"], "row 300 differs"),
 }
 
 
+@pytest.fixture
+def changed(folder):
+    """The same rows but for one number, or one label."""
+    lines = Path("binary.libsvm").read_text().splitlines(keepends=True)
+    for row in (0, 299):
+        other = [*lines]
+        other[row] = re.sub(r"1:(-?)", r"1:\g<1>9", other[row], count=1)
+        assert other[row] != lines[row]
+        Path(f"changed-{row}.libsvm").write_text("".join(other))
+    sign = "" if lines[255].startswith("-") else "-"
+    Path("changed-label.libsvm").write_text("".join([*lines[:255], sign + lines[255].lstrip("-"), *lines[256:]]))
+
+
+@pytest.mark.usefixtures("changed")
 @pytest.mark.parametrize("kind", OTHER_STREAMS)
-def test_a_checkpoint_of_another_stream_is_refused(folder, kind, capsys):
+def test_a_checkpoint_of_another_stream_is_refused_unless_forced(kind, capsys):
     assert main(["run", "binary.libsvm", "--quiet", "--checkpoint", "here.onkel", "--every", "1"]) == 0
     arguments, named = OTHER_STREAMS[kind]
     assert main(["run", *arguments, "--resume", "here.onkel"]) == 2
-    assert spoken(capsys.readouterr().err) == [f"onkel: here.onkel is a checkpoint of another stream: {named} differ."]
+    said = f"onkel: here.onkel is a checkpoint of another stream: {named}"
+    err = spoken(capsys.readouterr().err)
+    if named is None:  # its rows are narrower, which nothing can force
+        assert len(err) == 1
+        return
+    assert err == [f"{said}; --force goes on all the same."]
+    assert main(["run", *arguments, "--resume", "here.onkel", "--force", "--quiet", "--save", "out.onkel"]) == 0
+    assert f"{said}." in spoken(capsys.readouterr().err)
+    assert KernelClassifier.load("out.onkel").online_.rows_learned == 300
+
+
+def test_force_without_a_checkpoint_means_nothing_and_is_refused(refused):
+    assert refused("binary.libsvm", "--force") == "--force needs --resume."
+
+
+@pytest.mark.parametrize("kind", ["libsvm", "wide", "csv", "standard input", "order", "means"])
+def test_rows_are_known_again_however_they_are_read(folder, kind, standard_input, capsys):
+    """In blocks of another size, dense or compressed, from a file or a pipe: the place is that of the same rows."""
+    text, more, name = Path("binary.libsvm").read_text(), [], "data.libsvm"
+    if kind == "wide":
+        text = text.replace(" 3:", " 300:")
+    elif kind == "csv":
+        text, name = Path("header.csv").read_text(), "data.csv"
+    elif kind == "means":
+        text, name, more = (
+            re.sub(r"(?m)^[-\d.]+", "", Path("binary.csv").read_text()),
+            "data.csv",
+            ["--missing", "mean"],
+        )
+    elif kind == "order":
+        more = ["--permutation", "3"]
+    Path(name).write_text(text)
+    data = "-" if kind == "standard input" else name
+    given = ["--learner", "fogd", "--quiet"]
+    for block, limit in ((300, 1), (100, 1), (64, 3), (7, 20)):
+        standard_input(text)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Checkpoint, "passed", breaking_after(limit))
+            with pytest.raises(BrokenDownError):
+                main(["run", data, *given, *more, "--block", str(block), "--checkpoint", "here.onkel"])
+        rows = KernelClassifier.load("here.onkel").online_.rows_learned
+        assert rows in (min(block * limit, 300), 300)  # a pipe may come all at once
+        standard_input(text)
+        again = ["run", data, *more, "--block", str(31), "--resume", "here.onkel", "--quiet", "--save", "out.onkel"]
+        assert main(again) == 0, capsys.readouterr().err
+        standard_input(text)
+        assert main(["run", data, *given, *more, "--save", "whole.onkel"]) == 0
+        assert Path("out.onkel").read_bytes() == Path("whole.onkel").read_bytes()
+
+
+def breaking_after(count):
+    """In place of `Checkpoint.passed`: after so many blocks, leave a checkpoint and break down."""
+    left = [count]
+
+    def passed(checkpoint, rows, place):
+        left[0] -= 1
+        if not left[0]:
+            breaking(checkpoint, rows, place)
+
+    return passed
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_rows_that_were_added_since_are_learned_as_if_they_had_always_been_there(capsys):
+    """As of a log that is written to all the time."""
+    more = Path("binary.libsvm").read_text() + Path("first.libsvm").read_text()
+    Path("binary.libsvm").write_text(more)
+    outputs = ["--quiet", "--save", "out.onkel", "--scores", "scores.txt"]
+    assert main(["run", "binary.libsvm", "--resume", "here.onkel", *outputs]) == 0
+    found = Path("out.onkel").read_bytes(), Path("scores.txt").read_bytes()
+    assert main(["run", "binary.libsvm", "--learner", "fogd", "--block", "100", *outputs]) == 0
+    assert (Path("out.onkel").read_bytes(), Path("scores.txt").read_bytes()) == found
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_a_pipe_that_ends_before_the_place_is_another_stream(standard_input, sentence):
+    """Of a pipe nobody knows beforehand how many rows it has."""
+    standard_input("".join(Path("binary.libsvm").read_text().splitlines(keepends=True)[:60]))
+    said = "here.onkel is a checkpoint of another stream: its rows end after 60, and 100 were learned"
+    found = sentence("run", "-", "--resume", "here.onkel")
+    assert found == f"{said}; --force goes on all the same."
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        (["--label", "b"], "--label"),
+        (["--columns", "a,b"], "--columns"),
+        (["--drop", "c"], "--drop"),
+        (["--categorical", "a"], "--categorical"),
+        (["--missing", "zero"], "--missing"),
+        (["--separator", ";"], "--separator"),
+    ],
+)
+def test_what_the_model_takes_for_label_and_columns_is_named_where_it_differs(option, named, sentence):
+    assert main(["run", "header.csv", "--quiet", "--checkpoint", "here.onkel", "--every", "1"]) == 0
+    said = sentence("run", "header.csv", "--resume", "here.onkel", *option)
+    assert f"{named}: the model was learned with" in said
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read_loses_nothing(folder, monkeypatch, sentence):
+    """What was learned until then is in a checkpoint, and the run is not called whole."""
+    summary = LibsvmFile.summary
+
+    def and_cut(stream):
+        found = summary(stream)
+        Path("data.libsvm").write_text("".join(text.splitlines(keepends=True)[:120]))
+        return found
+
+    text = Path("binary.libsvm").read_text()
+    Path("data.libsvm").write_text(text)
+    monkeypatch.setattr(LibsvmFile, "summary", and_cut)
+    given = ["--learner", "fogd", "--block", "50", "--quiet", "--save", "out.onkel"]
+    said = sentence("run", "data.libsvm", *given, "--checkpoint", "here.onkel")
+    assert said == "data.libsvm: it ended after 120 rows, and had 300 before."
+    assert not os.path.exists("out.onkel")
+    monkeypatch.undo()
+    os.chdir(folder)
+    Path("data.libsvm").write_text(text)
+    assert main(["run", "data.libsvm", "--resume", "here.onkel", "--quiet", "--save", "out.onkel"]) == 0
+    assert main(["run", "data.libsvm", *given[:-1], "whole.onkel"]) == 0
+    assert Path("out.onkel").read_bytes() == Path("whole.onkel").read_bytes()
+
+
+def test_a_bad_line_in_the_middle_leaves_a_checkpoint_of_what_is_before_it(folder, sentence):
+    """One beyond the first rows, all of which are looked at before anything is learned."""
+    lines = 20 * Path("binary.libsvm").read_text().splitlines(keepends=True)
+    Path("data.libsvm").write_text("".join([*lines[:5030], "what?\n", *lines[5030:]]))
+    given = ["--learner", "fogd", "--block", "50", "--quiet", "--features", "grow"]  # it is not read twice
+    assert "line 5031" in sentence("run", "data.libsvm", *given, "--classes=-1,1", "--checkpoint", "here.onkel")
+    assert KernelClassifier.load("here.onkel").online_.rows_learned == 5000
+    Path("data.libsvm").write_text("".join(lines))
+    assert main(["run", "data.libsvm", "--resume", "here.onkel", "--quiet", "--save", "out.onkel"]) == 0
+    assert main(["run", "data.libsvm", *given, "--classes=-1,1", "--save", "whole.onkel"]) == 0
+    assert Path("out.onkel").read_bytes() == Path("whole.onkel").read_bytes()
 
 
 SCORED = ["--resume", "here.onkel", "--scores", "scores.txt"]
@@ -189,3 +343,17 @@ def test_a_saved_model_goes_on_with_its_temperature(folder, capsys):
     assert main(["run", "binary.libsvm", "--learner", "fogd", "--quiet", "--save", "whole.onkel"]) == 0
     both, whole = (KernelClassifier.load(f"{name}.onkel").calibration_ for name in ("both", "whole"))
     assert snapshot.same(both, whole)
+
+
+def test_a_checkpoint_in_the_middle_of_a_block_knows_no_means_of_later_rows(folder):
+    """A class that comes after the first look cuts a block, the rest of which is met again when the run goes on."""
+    many = 15 * X.tolist()
+    rows = [",".join([*map(repr, row[:2]), "" if i % 3 else repr(row[2])]) for i, row in enumerate(many)]
+    labels = ["late" if i > 4300 and i % 5 == 0 else f"class {i % 2}" for i in range(len(rows))]
+    Path("holes.csv").write_text("".join(f"{row},{label}\n" for row, label in zip(rows, labels, strict=True)))
+    given = ["run", "holes.csv", "--missing", "mean", "--quiet", "--save", "out.onkel"]
+    start = ["--learner", "fogd", "--set", "standardise=false", "--block", "900", "--classes", "grow"]
+    assert main([*given, *start]) == 0
+    expected = Path("out.onkel").read_bytes()
+    stopped_after_every_block(given, start)
+    assert Path("out.onkel").read_bytes() == expected

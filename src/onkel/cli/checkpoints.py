@@ -89,11 +89,16 @@ class Checkpoint:
         if self._interrupts.asked:
             self.stop(place)
 
+    def leave(self, place: Place) -> None:
+        """Have a file written, if there is one."""
+        if self.path is not None:
+            self._save(self.path, place)
+
     def stop(self, place: Place) -> None:
         """End the run here."""
         if self.path is None:
             raise Stopped(f"stopped after {place.rows:,} rows.")
-        self._save(self.path, place)
+        self.leave(place)
         raise Stopped(f"stopped after {place.rows:,} rows; --resume {self.path} goes on from there.")
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from onkel.cli.options import (
     write_report,
 )
 from onkel.cli.under_way import plain, spoken
-from onkel.cli.writing import check_json, check_one_output, write_json
+from onkel.cli.writing import as_json, check_json, check_one_output, put
 from onkel.evaluate import Tally, prequential, spread
 from onkel.recipes import Learner, make_learner
 from onkel.report.history import History
@@ -92,8 +93,9 @@ def run(options: argparse.Namespace) -> None:
         "permutations": options.permutations,
         "learners": [figures(text, learner, runs[text]) for text, learner in learners.items()],
     }  # fmt: skip
-    write_json(options.json, report)
-    write_report(options, {text: one[0].report for text, one in runs.items()}, feed.source)
+    with ExitStack() as files:
+        write_report(files, options, {text: one[0].report for text, one in runs.items()}, feed.source)
+        put(files, options.json, as_json(report))
     if not quiet:
         Console(highlight=False).print(table(report))
 
@@ -114,10 +116,10 @@ def orders(feed: Feed, permutations: int, kept: bool) -> Iterator[Any]:
     Rows that come only once are `kept`, for all learners.
     """
     if not permutations:
-        blocks = [*feed.blocks(0)] if kept else []
+        blocks = [*feed.blocks()] if kept else []
         yield partial(feed.paired, blocks=blocks) if kept else feed.pairs
         return
-    whole = joined(feed.blocks(0))
+    whole = joined(feed.blocks())
     for number in range(permutations):
         order = np.random.default_rng(number).permutation(len(whole.labels))
         block = select(whole, order)

@@ -1,10 +1,11 @@
 """Write a saved model as an ONNX graph: rows in, labels, scores and probabilities out, without Python."""
 
 import argparse
+from contextlib import ExitStack
 from typing import Any
 
 from onkel.cli.options import add_command, add_json
-from onkel.cli.writing import WholeFile, check_json, check_one_output, check_target, target, write_json
+from onkel.cli.writing import as_json, check_json, check_one_output, check_target, put, target
 from onkel.onnx_export import to_onnx
 from onkel.stored import load_model
 from onkel.terminal import show
@@ -30,11 +31,11 @@ def run(options: argparse.Namespace) -> None:
     quiet = check_one_output({"--onnx": options.onnx, "--json": options.json})
     online, answers, columns, _ = load_model(options.model)
     data = to_onnx(online, answers, columns)
-    with WholeFile(options.onnx, binary=True) as file:
-        file.write(data)
     outputs = OUTPUTS.get(online.task, ["label", "scores", "probabilities"])
     told = {"model": options.model, "onnx": options.onnx, "task": online.task, "features": online.setting.n_features}
     told |= {} if columns.names is None else {"feature_names": columns.names}
-    write_json(options.json, {**told, "outputs": outputs, "bytes": len(data)})
+    with ExitStack() as files:
+        put(files, options.onnx, data)
+        put(files, options.json, as_json({**told, "outputs": outputs, "bytes": len(data)}))
     if not quiet:
         show(f"{options.onnx}: rows (n, {online.setting.n_features}) of float64 to {', '.join(outputs)}")

@@ -13,7 +13,9 @@ import numpy as np
 from onkel.cli.choosing import choice_of
 from onkel.cli.layout import joined, laid_out, last_columns
 from onkel.cli.task import Labels, chosen, sorted_classes
+from onkel.cli.trail import Trail
 from onkel.data import info, place
+from onkel.data import names as data_sets
 from onkel.model.answers import Answers, ClassAnswers
 from onkel.model.columns import Columns, resized
 from onkel.recipes import Learner
@@ -24,7 +26,6 @@ from onkel.streams.block import (
     StreamError,
     better_dense,
     cut,
-    drop,
     reblock,
     select,
     stored,
@@ -41,7 +42,7 @@ LOOK = 4096  # first rows that are looked at where not all can be, whatever the 
 class Feed(NamedTuple):
     """A stream whose width and labels are known, and the rows to be predicted after it."""
 
-    blocks: Callable[[int], Iterable[Block]]  # from a row on, whenever it is called
+    blocks: Callable[..., Iterable[Block]]  # of all rows or, with a trail, from one on, whenever it is called
     rows: int | None
     answers: Answers  # as before the first row, or those of a model that goes on
     columns: Columns
@@ -77,23 +78,28 @@ class Feed(NamedTuple):
         answers.take_scores_of(online)
         return Stored(online, answers, columns, {})
 
-    def pairs(self, work: Stored, first: int = 0, idle: Callable[[], AbstractContextManager[Any]] = nullcontext) -> Any:
-        """(rows, targets) and weights if there are some, block by block, from a row on.
+    def pairs(
+        self, work: Stored, first: int = 0, idle: Callable[[], AbstractContextManager[Any]] = nullcontext,
+        trail: Trail | None = None,
+    ) -> Any:  # fmt: skip
+        """(rows, targets) and weights if there are some, block by block; from a row on where a `trail` sees all.
 
         Classes and columns that come new are taken in just before the first row that has them.
         """
-        return self.paired(work, waited_for(self.blocks(first), idle))
+        return self.paired(work, waited_for(self.blocks(first, trail), idle))
 
     def paired(self, work: Stored, blocks: Iterable[Block]) -> Iterator[tuple[Any, ...]]:
         """The same of blocks."""
         for block in (part for whole in blocks for part in laid_out(work, whole, self.as_arrays, self.at_once)):
-            rows, labels = work.columns.filled(block.rows, learns=True), block.labels
+            labels = block.labels
             with located(work.answers, block, self.source):
                 check_whole(work.answers, labels)
                 for part in work.answers.parts(work.online, labels, self.at_once):
                     whole = part == slice(0, len(labels))
                     targets, weights = work.answers.weighed(labels[part])
-                    yield (rows if whole else rows[part], targets, *weights)
+                    # filled now, and not all at once: a checkpoint must not know means of rows after its place
+                    rows = work.columns.filled(block.rows if whole else block.rows[part], learns=True)
+                    yield (rows, targets, *weights)
 
     def test_pairs(self, work: Stored) -> Iterator[tuple[Any, Any]]:
         """(rows, targets) of the rows to be predicted; nothing is remembered of them."""
@@ -155,11 +161,12 @@ def open_feed(options: argparse.Namespace, saved: Stored | None = None) -> Feed:
     if options.epochs > 1 and options.data and read_once(options.data):
         raise ValueError(f"--epochs needs data that can be read again, which {source} cannot.")
 
-    def opened(first: int) -> Iterable[Block]:
+    def opened(first: int = 0, trail: Trail | None = None) -> Iterable[Block]:
         wanted = take(blocks, options.limit) if options.limit else blocks
-        wanted = drop(wanted, first) if first else wanted
+        wanted = read_ahead(wanted) if blocks is stream and options.data else wanted
+        wanted = trail.passed_over(wanted, first) if trail and first else wanted
         wanted = reblock(wanted, options.block) if options.evaluate == "blocks" else wanted
-        return read_ahead(wanted) if blocks is stream and options.data else wanted
+        return trail.follow(wanted, first) if trail else wanted
 
     if saved is not None:
         answers, columns, said = saved.answers, saved.columns, ""
@@ -269,9 +276,9 @@ def _answers(options: argparse.Namespace, seen: _Seen, source: str) -> tuple[Ans
         if options.task == "regression":
             raise ValueError("--classes and --task regression contradict each other: leave one of them out.")
         return ClassAnswers(_given(options.classes, seen.labels)), ""
-    task = options.task
-    if task == "auto" and options.data and not os.path.exists(options.data) and options.data not in (*STREAMS, "-"):
-        task = info(options.data.removesuffix(".t")).task
+    task, name = options.task, (options.data or "").removesuffix(".t")
+    if task == "auto" and name in data_sets() and not os.path.exists(options.data):
+        task = info(name).task
     answers, said = chosen(task, seen.labels, source, alone=grows)
     if isinstance(answers, ClassAnswers):
         answers.grows = grows

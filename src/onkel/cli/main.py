@@ -5,11 +5,14 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import onkel
 from onkel.cli import compare, completion, data, describe, export, predict, reproduce, run, tune, warm
+from onkel.cli.writing import flush_standard_output
 from onkel.terminal import complain
+from onkel.whole_files import WRITING
 
 
 class Parser(argparse.ArgumentParser):
@@ -42,12 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parser().parse_args(arguments)
         options.run(options)
-        sys.stdout.flush()
+        flush_standard_output()
     except BrokenPipeError:  # nobody reads on, as in `onkel data list | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain as it ends
+        _give_up_standard_output()
         return 141
     except (ValueError, OSError, MemoryError) as error:
         complain(_sentence(error))
+        _give_up_standard_output()
         return 2
     except KeyboardInterrupt as interrupt:
         complain(str(interrupt) or "stopped.")
@@ -55,9 +59,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _give_up_standard_output() -> None:
+    """Where it takes no more, send what is left nowhere, or Python would complain as it ends."""
+    try:
+        flush_standard_output()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):  # a standard output of Python's own, in tests
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+        name = error.filename or ("standard output" if error.errno in WRITING else "")  # all other files have names
+        return f"{name}: {error.strerror}." if name else f"{error.strerror}."
     if isinstance(error, MemoryError):
         return "there is not enough memory for a model of this size."
     return " ".join(str(error).split())

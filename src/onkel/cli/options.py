@@ -1,14 +1,18 @@
 """Options that several commands have, with the same words."""
 
 import argparse
+import os
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, get_args
 
 from onkel.cli import choosing
-from onkel.cli.writing import WholeFile, check_folder, check_target, target
+from onkel.cli.writing import check_folder, check_target, put, target
 from onkel.recipes.learner import DTYPES, TASKS
 from onkel.report.page import page
-from onkel.report.pictures import Reports, figure, pictures, save
+from onkel.report.pictures import Reports, figure, pictures
+from onkel.report.pictures import files as picture_files
 from onkel.streams import Format
 
 
@@ -108,13 +112,14 @@ def check_report(options: argparse.Namespace) -> None:
         figure()  # needs matplotlib
 
 
-def write_report(options: argparse.Namespace, reports: Reports, source: str) -> None:
-    """Write the page and the pictures that are wanted."""
+def write_report(files: ExitStack, options: argparse.Namespace, reports: Reports, source: str) -> None:
+    """Write the page and the pictures that are wanted, which take their names when `files` are closed."""
     if options.report:
-        with WholeFile(options.report) as file:
-            file.write(page(reports, source))
+        put(files, options.report, page(reports, source))
     if options.plots:
-        save(pictures(reports), options.plots)
+        Path(options.plots).mkdir(parents=True, exist_ok=True)
+        for name, content in picture_files(pictures(reports)):
+            put(files, os.path.join(options.plots, name), content)
 
 
 def add_stream(command: Any) -> None:

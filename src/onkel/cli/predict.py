@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -11,7 +10,14 @@ import numpy as np
 
 from onkel.cli.feeding import open_data, told_of
 from onkel.cli.options import add_command, add_json, add_reading, count
-from onkel.cli.writing import JsonList, WholeFile, check_one_output, check_target, target
+from onkel.cli.writing import (
+    JsonList,
+    WholeFile,
+    check_one_output,
+    check_target,
+    flush_standard_output,
+    target,
+)
 from onkel.intervals import COVERAGE
 from onkel.metrics import add_up
 from onkel.model.answers import Answers
@@ -69,6 +75,7 @@ def run(options: argparse.Namespace) -> None:
                     write(found)
             if stream_is_slow(options):
                 flush()
+        flush()  # before JSON takes its name
         judge.finish()
     for sentence in (*told_of(options.data, stream), *judge.sentences()):
         complain(sentence)
@@ -117,12 +124,12 @@ def _writers(
     options: argparse.Namespace, work: Stored, files: ExitStack, judge: Judge
 ) -> tuple[list[Callable[[Any], None]], Callable[[], None]]:  # fmt: skip
     """What each prediction is handed to: a text of lines, and JSON if that is wanted; and how lines get out at once."""
-    writers, flush = list[Callable[[Any], None]](), sys.stdout.flush
+    writers, flush = list[Callable[[Any], None]](), flush_standard_output
     if options.to or options.json != "-":
         lines = files.enter_context(WholeFile(options.to or "-"))
         shown: Callable[[str], str] = printable if lines.isatty() else str
         writers.append(lambda found: print(shown(as_line(found)), file=lines))
-        flush = lines.flush
+        flush = lines.flush if options.to else flush_standard_output
     if options.json:
         head = {"model": options.model, "data": options.data, "task": work.online.task, "output": options.output}
         written = JsonList(options.json, head, "predictions")

@@ -3,11 +3,12 @@
 import argparse
 import json
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from onkel.cli.options import add_command, add_json, count
-from onkel.cli.writing import WholeFile, check_folder, check_target, write_json
+from onkel.cli.writing import check_folder, check_target, put, write_json
 from onkel.terminal import printable, show
 
 EXAMPLES = """examples:
@@ -74,27 +75,25 @@ def write(result: Any, options: argparse.Namespace, drawn: bool) -> None:
     from onkel.reproduce import figure_pages, pages
 
     written: Any = figure_pages if drawn else pages
-    if options.page:
-        with WholeFile(options.page) as file:
-            file.write(written.page(result))
-        if drawn:
-            write_pictures(result, folder_of(options.page))
-    if options.json:
-        with WholeFile(options.json) as file:
-            file.write(json.dumps(written.as_json(result), indent=1) + "\n")
+    with ExitStack() as files:
+        if options.page:
+            put(files, options.page, written.page(result))
+            if drawn:
+                put_pictures(files, result, folder_of(options.page))
+        if options.json:
+            put(files, options.json, json.dumps(written.as_json(result), indent=1) + "\n")
     if "-" not in (options.json, options.page):
         (show_figure if drawn else show_table)(result)
 
 
-def write_pictures(result: Any, folder: Path) -> None:
+def put_pictures(files: ExitStack, result: Any, folder: Path) -> None:
     """Each picture as a file."""
     from onkel.reproduce.drawing import draw, pictures
     from onkel.reproduce.figures import FIGURES
 
     folder.mkdir(exist_ok=True)
     for picture in pictures(result):
-        with WholeFile(str(folder / f"{picture.name}.svg")) as file:
-            file.write(draw(picture, FIGURES[result.experiment].metric.name))
+        put(files, str(folder / f"{picture.name}.svg"), draw(picture, FIGURES[result.experiment].metric.name))
 
 
 def say(dataset: str, algorithm: str) -> None:

@@ -23,14 +23,15 @@ from onkel.cli.options import (
 from onkel.cli.under_way import UnderWay
 from onkel.cli.writing import (
     WholeFile,
+    as_json,
     check_json,
     check_one_output,
     check_target,
     finite,
     growing,
     is_special,
+    put,
     target,
-    write_json,
 )
 from onkel.recipes import RECIPES, make_learner
 from onkel.stored import Stored, load_model
@@ -65,6 +66,7 @@ def add_to(commands: Any) -> None:
     add("--checkpoint", type=target, metavar="FILE", help=how)
     add("--every", type=count, default=100_000, metavar="N", help="rows between checkpoints (default 100,000)")
     add("--resume", metavar="FILE", help="go on with a saved model, or from a checkpoint of the same DATA")
+    add("--force", action="store_true", help="with --resume: go on although the stream is another one, and say how")
     add_report(command)
     add("--quiet", action="store_true", help="no progress line and no table")
     command.set_defaults(run=run)
@@ -88,9 +90,9 @@ def run(options: argparse.Namespace) -> None:
         report = finite(under_way.report())
         if options.on_error == "skip":
             report["rows_skipped"] = feed.n_skipped
-        write_report(options, {report["learner"]: report}, feed.source)
+        write_report(files, options, {report["learner"]: report}, feed.source)
+        put(files, options.json, as_json(report))
         under_way.save(options.save)
-        write_json(options.json, report)
     for sentence in (*under_way.notes, *feed.notes()):
         complain(sentence)
     if not (options.quiet or options.to_standard_output):
@@ -110,6 +112,8 @@ def checked(options: argparse.Namespace) -> None:
     options.to_standard_output = check_one_output(targets)
     if options.tuned and options.learner:
         raise ValueError("--tuned brings its own learner: leave out --learner.")
+    if options.force and not options.resume:
+        raise ValueError("--force needs --resume.")
     if options.delay and options.evaluate != "delayed":
         raise ValueError("--delay needs --evaluate delayed.")
 

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     feed, given = open_feed(options), parse_settings(options.set)
     if feed.guessed:
         complain(feed.guessed)
-    blocks, tried = [*feed.blocks(0)], list[dict[str, Any]]()
+    blocks, tried = [*feed.blocks()], list[dict[str, Any]]()
 
     def error_of(params: dict[str, Any]) -> float:
         learner: Learner = make_learner(options.learner, **given, **params)

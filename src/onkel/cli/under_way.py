@@ -2,10 +2,10 @@
 
 import argparse
 import copy
-import sys
 from collections import deque
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import partial
 from itertools import chain, islice
 from typing import IO, Any, cast
 
@@ -23,15 +23,21 @@ from onkel.cli.checkpoints import (
 )
 from onkel.cli.display import Display
 from onkel.cli.feeding import Feed
-from onkel.cli.writing import STANDARD_OUTPUT, size_on_disk
+from onkel.cli.trail import Digests, Trail, checked, differences
+from onkel.cli.writing import WholeFile, is_special, size_on_disk
 from onkel.evaluate import Tally, prequential
 from onkel.recipes import Learner
 from onkel.report.history import History
 from onkel.snapshot import nbytes
 from onkel.stored import Stored, save_model
 from onkel.streams import STREAMS, StreamError
+from onkel.terminal import complain
 
 UNTESTED = ("curve", "log_loss", "calibration_error", "reliability", "coverage", "interval_width")
+
+
+class AnotherStreamError(StreamError):
+    """Rows, or ways to learn them, that are not those of a checkpoint."""
 
 
 class UnderWay:
@@ -43,29 +49,43 @@ class UnderWay:
         self.place, self.figures = Place(), dict[str, Any]()
         self.history = History(self.online) if options.report or options.plots else None
         self.waiting: deque[tuple[Any, ...]] = deque()
+        self.now, self.trail, self.between = self.place, Trail(), False
         self.scores_file: IO[str] | None = None
         self.scores_size: int | None = 0  # bytes that a checkpoint counts on; None: it was written without scores
         self.notes = list[str]()
+        self.known: dict[str, Digests] | None = None
         if "progress" in work.extra:
             self._go_on(work.extra["progress"], options.resume)
 
     def _go_on(self, progress: Any, path: str) -> None:
         """Take over what a checkpoint holds; it must be of the same stream."""
         with whole(path):
-            other = [key for key, value in self.stream().items() if progress["stream"][key] != value]
-            self.place = Place(*progress["place"])
+            self.now = self.place = Place(*progress["place"])
+            self.known = checked(progress.get("rows"))
+            other = differences(progress["stream"], self.stream(), self.known is not None, self._more_may_come())
             self.tally.restore(progress["tally"])
             self.waiting.extend(unpacked_rows(progress["waiting"]))
             seen, self.scores_size = progress["history"], progress["scores"]
             if seen is not None and self.history is not None:
                 self.history.restore(seen)
         if other:
-            raise ValueError(f"{path} is a checkpoint of another stream: {', '.join(other)} differ.")
+            self._differs("; ".join(other))
         if self.options.scores and self.scores_size is None:
             raise ValueError(f"{path} was written without --scores: those of its {self.tally.rows:,} rows are lost.")
         if self.history is not None and seen is None:
             of = f"speed and weights are those after its {self.tally.rows:,} rows"
             self.notes.append(f"{path} was written without --report or --plots: {of}.")
+
+    def _differs(self, what: str) -> None:
+        """Refuse another stream than that of the checkpoint, or only say so to those who mean it."""
+        said = f"{self.options.resume} is a checkpoint of another stream: {what}"
+        if not self.options.force:
+            raise AnotherStreamError(f"{said}; --force goes on all the same.")
+        complain(f"{said}.")
+
+    def _more_may_come(self) -> bool:
+        """Whether rows may have been added since: they are learned in the order of the file, in the first pass."""
+        return self.place.passes == 0 and self.options.order is None and self.options.permutation is None
 
     def stream(self) -> dict[str, Any]:
         """What makes two streams the same, as far as it can be known without comparing their rows."""
@@ -98,8 +118,20 @@ class UnderWay:
                 self._further_passes(checkpoint)
             except Stopped as stopped:
                 if not str(stopped):  # while rows were waited for
-                    checkpoint.stop(Place(0, self.tally.rows))
+                    checkpoint.stop(self.now)
                 raise
+            except (StreamError, OSError):
+                if self.between and self.now != self.place:
+                    checkpoint.leave(self.now)  # nothing that was learned is lost where the data fail
+                raise
+
+    @contextmanager
+    def _waiting(self, idle: Callable[[], AbstractContextManager[Any]] = nullcontext) -> Iterator[None]:
+        """While rows are waited for, all before are learned and counted; what fails then is the data."""
+        self.between = True
+        with idle():
+            yield
+        self.between = False
 
     def _interrupts(self) -> Interrupts:
         """What Ctrl-C does: where something is to be left behind, it waits until that is whole."""
@@ -107,23 +139,23 @@ class UnderWay:
 
     def save(self, path: str | None) -> None:
         """Write the model, if that is wanted."""
-        if path is None:
-            return
-        target = sys.stdout.buffer if path == STANDARD_OUTPUT else path
-        save_model(target, self.online, self.work.answers, self.work.columns)
+        if path is not None:
+            with WholeFile(path, binary=True) if is_special(path) else nullcontext(path) as target:
+                save_model(target, self.online, self.work.answers, self.work.columns)
 
     def _save(self, path: str, place: Place) -> None:
         progress = {
             "place": tuple(place), "tally": self.tally.state(), "stream": self.stream(),
             "waiting": packed_rows(self.waiting), "history": None if self.history is None else self.history.state(),
             "scores": None if self.scores_file is None else size_on_disk(self.scores_file),
+            "rows": self.trail.known_at(place.rows),
         }  # fmt: skip
         save_model(path, self.online, self.work.answers, self.work.columns, {"progress": progress})
 
     def _first_pass(self, display: Display, checkpoint: Checkpoint, interrupts: Interrupts) -> None:
         """Predict and learn; of a pass that is over, only the figures are left."""
         over = self.place.passes > 0
-        pairs = iter(()) if over else self.feed.pairs(self.work, self.place.rows, interrupts.idle)
+        pairs = iter(()) if over else self._pairs(self.place.rows, interrupts.idle, self.known)
         first = [*islice(pairs, 1)]
         if first:
             self.online.prepare(first[0][0])  # before the clock starts
@@ -134,7 +166,7 @@ class UnderWay:
                 self.history.update(tally, targets, scores)
             if self.scores_file is not None:
                 np.savetxt(self.scores_file, self.work.answers.ordered(scores), fmt="%.17g")
-            checkpoint.passed(len(targets), Place(0, tally.rows))
+            self._passed(len(targets), Place(0, tally.rows), checkpoint)
 
         blocks = chain(first, pairs)
         self.figures = prequential(
@@ -142,14 +174,35 @@ class UnderWay:
             mode=self.options.evaluate, delay=self.options.delay, watch=watch, tally=self.tally,
             waiting=self.waiting,
         )  # fmt: skip
+        if self.scores_file is not None:
+            self.scores_file.flush()  # a full disk is found before any other file has its name
+        if not over:
+            self._ended(self.tally.rows)
 
     def _further_passes(self, checkpoint: Checkpoint) -> None:
         for done in range(max(1, self.place.passes), self.options.epochs):
-            at = self.place.rows if done == self.place.passes else 0
-            for rows, targets, *weights in self.feed.pairs(self.work, at):
+            resumed = done == self.place.passes
+            at = self.place.rows if resumed else 0
+            for rows, targets, *weights in self._pairs(at, nullcontext, self.known if resumed else None):
                 self.online.learn(rows, targets, *weights)
                 at += len(targets)
-                checkpoint.passed(len(targets), Place(done, at))
+                self._passed(len(targets), Place(done, at), checkpoint)
+            self._ended(at)
+
+    def _pairs(self, first: int, idle: Callable[[], AbstractContextManager[Any]], known: Any) -> Any:
+        """Rows and targets of one pass, from a row on, those before it held against what is known of them."""
+        self.trail = Trail(known, self._differs)
+        return self.feed.pairs(self.work, first, partial(self._waiting, idle), self.trail)
+
+    def _passed(self, rows: int, place: Place, checkpoint: Checkpoint) -> None:
+        self.now = place
+        checkpoint.passed(rows, place)
+
+    def _ended(self, rows: int) -> None:
+        """Refuse to call a run whole whose data became shorter while it was read."""
+        if self.feed.rows is not None and rows < self.feed.rows:
+            self.between = True
+            raise StreamError(f"{self.feed.source}: it ended after {rows:,} rows, and had {self.feed.rows:,} before.")
 
     def report(self) -> dict[str, Any]:
         """Learner, figures and, if there is one, the errors on the test file."""

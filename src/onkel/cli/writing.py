@@ -1,18 +1,22 @@
 """Files that appear whole or not at all, and what may stand in them."""
 
 import errno
+import io
 import json
 import os
-import secrets
 import shutil
+import socket
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, cast
+
+from onkel.whole_files import Part, named, named_file
 
 STANDARD_OUTPUT = "-"
 ITS_OTHER_NAMES = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # to open them would begin a file anew
@@ -21,34 +25,90 @@ ITS_OTHER_NAMES = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # to open the
 class WholeFile:
     """A file, of text unless told otherwise, that takes its name only when everything that belongs with it went well.
 
-    Standard output, and what is there already and is no plain file, such as a pipe or a device, are written to at once.
+    Standard output, and what is there already and is no plain file, such as a pipe, a device or a socket, are written
+    to at once.
     """
 
     def __init__(self, path: str, binary: bool = False) -> None:
         check_target(path)
-        self.how: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8"}
-        self.binary, self.standard, self.direct = binary, path == STANDARD_OUTPUT, is_special(path)
-        self.path = Path(path if self.direct else os.path.realpath(path))
-        self.part = self.path if self.direct else self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
+        self.path, self.binary, self.standard = path, binary, path == STANDARD_OUTPUT
+        self.part: Part | None = None
 
     def __enter__(self) -> IO[Any]:
         if self.standard:
-            self.file: IO[Any] = sys.stdout.buffer if self.binary else sys.stdout
+            self.file: IO[Any] = standard_output(self.binary)
+            return self.file
+        if is_special(self.path):
+            file = opened_special(self.path)
         else:
-            self.file = open(self.part, **self.how)
+            self.part = Part(self.path)
+            file = self.part.file
+        self.file = file if self.binary else io.TextIOWrapper(cast(Any, file), encoding="utf-8")
         return self.file
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         if self.standard:
-            self.file.flush()
-            return
-        self.file.close()
-        if self.direct:
-            return
-        if kind is None:
-            self.part.replace(self.path)
+            if kind is None:
+                flush_standard_output()
+        elif self.part is None:
+            self.file.close()
+        elif kind is None:
+            self._keep(self.part)
         else:
-            self.part.unlink(missing_ok=True)
+            self.part.drop()
+
+    def _keep(self, part: Part) -> None:
+        try:
+            self.file.flush()  # of text, what is above the bytes
+        except BaseException:
+            part.drop()
+            raise
+        part.keep()
+
+
+def put(files: ExitStack, path: str | None, content: str | bytes) -> None:
+    """Write what is wanted to a file that takes its name together with all the others, when `files` are closed.
+
+    Standard output gets it then, too, if all went well.
+    """
+    if path is None:
+        return
+    target = WholeFile(path, isinstance(content, bytes))
+    if target.standard:
+
+        def printed(kind: type[BaseException] | None, *_: object) -> None:
+            if kind is None:
+                with target as out:
+                    out.write(content)
+
+        files.push(printed)
+    else:
+        file = files.enter_context(target)
+        file.write(content)
+        file.flush()  # a full disk is found before any file has its name
+
+
+def standard_output(binary: bool = False) -> IO[Any]:
+    """Standard output, which a process may have been started without."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
+    return sys.stdout.buffer if binary else sys.stdout
+
+
+def flush_standard_output() -> None:
+    """Write what waits to be written; an error says where."""
+    if sys.stdout is not None:
+        with named("standard output"):
+            sys.stdout.flush()
+
+
+def opened_special(path: str) -> IO[bytes]:
+    """A pipe, a device or a socket that is there, to be written to."""
+    if not stat.S_ISSOCK(os.stat(path).st_mode):
+        return named_file(path, "wb", path)
+    with named(path), socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        return connection.makefile("wb")
 
 
 def target(text: str) -> str:
@@ -57,7 +117,7 @@ def target(text: str) -> str:
 
 
 def is_special(path: str) -> bool:
-    """Whether this is standard output, a pipe or a device: something to write to, and not to replace."""
+    """Whether this is standard output, a pipe, a device or a socket: something to write to, and not to replace."""
     return path == STANDARD_OUTPUT or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
@@ -68,9 +128,9 @@ def growing(path: str, size: int) -> Iterator[IO[str]]:
         raise ValueError(f"{path}: what goes on from a checkpoint must be a plain file.")
     if size and (not os.path.exists(path) or os.path.getsize(path) < size):
         raise ValueError(f"{path}: it does not hold what was written before the checkpoint.")
-    with open(path, "r+" if size else "w", encoding="utf-8") as file:
-        file.truncate(size)
-        file.seek(size)
+    with named_file(path, "rb+" if size else "wb", path) as raw, io.TextIOWrapper(cast(Any, raw), "utf-8") as file:
+        raw.truncate(size)
+        raw.seek(size)
         yield file
 
 
@@ -99,7 +159,12 @@ def write_json(path: str | None, content: Any) -> None:
     """Write what --json asks for: nothing, to standard output ('-'), or to a file."""
     if path is not None:
         with WholeFile(path) as file:
-            file.write(json.dumps(finite(content), indent=1) + "\n")
+            file.write(as_json(content))
+
+
+def as_json(content: Any) -> str:
+    """A report as text."""
+    return json.dumps(finite(content), indent=1) + "\n"
 
 
 class JsonList:
@@ -114,22 +179,28 @@ class JsonList:
 
     def append(self, item: Any) -> None:
         """Write one more item."""
-        self.file.write(self.between + json.dumps(item))
+        with named(tempfile.gettempdir()):
+            self.file.write(self.between + json.dumps(item))
         self.between = ",\n"
 
     def __enter__(self) -> "JsonList":
-        self.file: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")
-        self.file.write(self.head)
+        with named(tempfile.gettempdir()):
+            self.file: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")
+            self.file.write(self.head)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with self.file:
+        try:
             if kind is None:
                 more = "".join(f", {json.dumps(key)}: {json.dumps(finite(value))}" for key, value in self.tail.items())
-                self.file.write(f"\n]{more}}}\n")
-                self.file.seek(0)
+                with named(tempfile.gettempdir()):
+                    self.file.write(f"\n]{more}}}\n")
+                    self.file.seek(0)
                 with self.target as out:
                     shutil.copyfileobj(self.file, out)
+        finally:
+            with suppress(OSError):  # where it is full, what was to be written still is
+                self.file.close()
 
 
 def check_folder(path: str) -> None:

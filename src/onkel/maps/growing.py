@@ -67,8 +67,10 @@ def _typed(sizes: Any, dtype: Any) -> Any:
 
 
 def _sparse_cells(points: Any, members: Any, metric: int, dtype: Any) -> SparseCells:
-    columns = np.unique(points.indices)
-    by_column = points[:, columns].tocsc()
+    columns, places = np.unique(points.indices, return_inverse=True)
+    # Not points[:, columns], for which SciPy makes an array as long as the rows are wide.
+    shape = (points.shape[0], len(columns))
+    by_column = sparse.csr_matrix((points.data, places.ravel(), points.indptr), shape).tocsc()
     by_column.sort_indices()
     exact = abs(points.astype(np.float64)) if metric == 1 else points.astype(np.float64).power(2)
     sizes = np.asarray(exact.sum(axis=1)).ravel() * (1.0 if metric == 1 else 0.5)

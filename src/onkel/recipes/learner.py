@@ -8,13 +8,18 @@ from typing import Any, overload
 import numpy as np
 
 from onkel.kernels import needs_positive
-from onkel.online import Online, Plan, Setting
+from onkel.online import Online, Plan, Setting, stand_in
+from onkel.points import WIDE
+from onkel.snapshot import nbytes
+from onkel.widths import has_rule
 
 TASKS = ("binary", "multiclass", "regression")
 DTYPES = ("float32", "float64")
 INNER = "learner"  # the parameter by which a recipe takes another one
 WORN = "standardise"  # the parameter that every recipe has besides its own
 RECIPES: dict[str, Callable[..., "Learner"]] = {}
+MANY_CLASSES = 1000  # up to which nobody asks how large a model becomes
+MOST_BYTES = 256 << 20  # of a model of more
 _tasks: dict[str, tuple[str, ...]] = {}
 
 Composer = Callable[..., Plan]
@@ -93,7 +98,26 @@ class Learner:
             raise ValueError(f"missing must be error or mean, not {missing!r}.")
         if missing == "mean" and not self.plan(task).standardise:
             raise ValueError(f"missing='mean' needs a learner with {WORN}=True.")
+        self._check_size(Setting(min(int(n_features), WIDE), int(n_outputs), np.dtype(dtype), int(seed), missing), task)
         return Online(self, task, Setting(int(n_features), int(n_outputs), np.dtype(dtype), int(seed), missing))
+
+    def _check_size(self, setting: Setting, task: str) -> None:
+        """Refuse so many classes that their model could not be held; two small ones show what a class takes."""
+        if setting.n_outputs <= MANY_CLASSES:
+            return
+        few, more = (self._bytes(setting._replace(n_outputs=count), task) for count in (4, 8))
+        size = (more - few) // 4 * setting.n_outputs
+        if size > MOST_BYTES:
+            what = f"A model of {setting.n_outputs:,} classes and {setting.n_features:,} columns"
+            held = f"takes {size >> 20:,} MB, and may take {MOST_BYTES >> 20}"
+            raise ValueError(f"{what} {held}: join classes, choose a smaller learner, or learn numbers (regression).")
+
+    def _bytes(self, setting: Setting, task: str) -> int:
+        """Bytes of the arrays of a fresh model, with a stand-in for a kernel that is to be found first."""
+        plan = self.plan(task)
+        rows = np.zeros((0, setting.n_features))
+        kernel = stand_in(plan.kernel, rows, setting) if has_rule(plan.kernel) else plan.kernel
+        return nbytes(plan.build(kernel, setting))
 
     def __sklearn_clone__(self) -> "Learner":
         return Learner(self._compose, dict(self._params))

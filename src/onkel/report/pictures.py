@@ -1,8 +1,7 @@
 """The pictures of a report, with matplotlib; one function for each."""
 
 import io
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -224,11 +223,10 @@ def as_svg(picture: Any, ink: str = "currentColor", paper: str = "none") -> str:
     return text[text.index("<svg") :].replace(INK, ink)
 
 
-def save(made: dict[str, Any], folder: str) -> None:
-    """Write all pictures into a folder, as PNG and as SVG."""
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
+def files(made: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+    """All pictures as names and contents of files, as PNG and as SVG."""
     for title, picture in made.items():
-        name = title.lower().replace(" ", "-")
-        picture.savefig(target / f"{name}.png", dpi=160, facecolor="white")
-        (target / f"{name}.svg").write_text(as_svg(picture, "#202020", "white"), encoding="utf-8")
+        name, png = title.lower().replace(" ", "-"), io.BytesIO()
+        picture.savefig(png, format="png", dpi=160, facecolor="white")
+        yield f"{name}.png", png.getvalue()
+        yield f"{name}.svg", as_svg(picture, "#202020", "white").encode()

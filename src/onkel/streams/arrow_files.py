@@ -1,5 +1,7 @@
 """Streams from Parquet and Arrow files, and from folders of them."""
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +11,7 @@ import numpy as np
 
 from onkel.streams.arrow import Picked, cells_of, has_pyarrow, is_number, is_text
 from onkel.streams.block import StreamError
-from onkel.streams.columns import ColumnChoice, Plan, not_too_wide, shown
+from onkel.streams.columns import MOST_COLUMNS, ColumnChoice, Plan, not_too_wide, shown
 from onkel.streams.encoding import Cells, faulty_rows, kept
 from onkel.streams.lines import Faults, OnError
 from onkel.streams.opening import Source
@@ -24,6 +26,8 @@ ENDINGS: dict[str, ArrowFormat] = {
 
 BATCH_CELLS = 2**19  # unpacked at once where blocks are smaller
 BUFFER_BYTES = 2**18  # for each column
+NESTED = 3  # elements of the schema of a Parquet file that a column may be
+VERSION_AND_SCHEMA = re.compile(rb"\x15[\x80-\xff]{0,4}[\x00-\x7f]\x19\xfc([\x80-\xff]{0,4}[\x00-\x7f])", re.DOTALL)
 
 
 class ArrowFile(TableStream):
@@ -194,6 +198,8 @@ class _File(NamedTuple):
         from pyarrow import parquet
 
         if self.format == "parquet":
+            claimed = parquet_columns(self.path)
+            not_too_wide(claimed if claimed > NESTED * MOST_COLUMNS else 0, self.path)
             # With a buffer columns are read bit by bit; without one, those of a whole row group at once.
             return parquet.ParquetFile(self.path, buffer_size=BUFFER_BYTES, pre_buffer=False)
         source = pa.memory_map(str(self.path)) if self.mapped else pa.OSFile(str(self.path))
@@ -203,6 +209,22 @@ class _File(NamedTuple):
         except pa.ArrowInvalid:
             source.seek(0)
             return pa.ipc.open_stream(source, options=options)
+
+
+def parquet_columns(path: Path) -> int:
+    """How many elements the schema of a Parquet file claims in its footer, itself aside; 0 where that is not found.
+
+    To parse the footer of a million columns takes seconds and gigabytes. It begins with the version (field 1, a number)
+    and the schema (field 2, a list of structures, whose length comes first), in Thrift's compact encoding.
+    """
+    with open(path, "rb") as file:
+        length = file.seek(0, os.SEEK_END)
+        file.seek(max(0, length - 8))
+        tail = file.read(8)
+        file.seek(max(0, length - 8 - int.from_bytes(tail[:4], "little")))
+        head = file.read(16)
+    found = VERSION_AND_SCHEMA.match(head) if tail[4:] == b"PAR1" else None
+    return 0 if found is None else sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(found[1])) - 1
 
 
 def _with_constants(batch: Any, constants: Keys) -> Any:

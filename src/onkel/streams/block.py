@@ -226,22 +226,6 @@ def take(blocks: Iterable[Block], limit: int) -> Iterator[Block]:
         yield block
 
 
-def drop(blocks: Iterable[Block], count: int) -> Iterator[Block]:
-    """A stream without its first `count` rows.
-
-    Examples
-    --------
-    >>> block = Block(np.zeros((4, 1)), np.array([1.0, 2.0, 3.0, 4.0]), 1)
-    >>> [part.labels.tolist() for part in drop([block, block], count=6)]
-    [[3.0, 4.0]]
-    """
-    left = count
-    for block in blocks:
-        if len(block.labels) > left:
-            yield cut(block, left, len(block.labels)) if left else block
-        left = max(left - len(block.labels), 0)
-
-
 def reblock(blocks: Iterable[Block], size: int) -> Iterator[Block]:
     """The same rows in blocks of exactly `size` rows; the last one may be shorter.
 

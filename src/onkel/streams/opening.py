@@ -67,6 +67,8 @@ def open_bytes(source: Source) -> io.BufferedReader:
     b'1 1:0.5'
     """
     if source == "-":
+        if sys.stdin is None:  # as in programs without a console
+            raise StreamError(f"{name_of(source)}: it is closed.")
         stdin = cast(io.BufferedReader, sys.stdin.buffer)
         return io.BufferedReader(_Guarded(stdin.read1, lambda: None, name_of(source)), BUFFER_BYTES)
     name, path = name_of(source), Path(source)
