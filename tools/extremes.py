@@ -1,4 +1,4 @@
-"""Put extremes into every array and every number of a model file of every recipe: `python tools/extremes.py [NAME ...]`.
+"""Put extremes into every array and number of a model file of every recipe: `python tools/extremes.py [NAME ...]`.
 
 All cases, in a child process that may crash; `tests/snapshot/test_extremes.py` tries an evenly spread part of them.
 Prints what failed, and a line of totals.

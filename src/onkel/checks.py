@@ -26,6 +26,7 @@ from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
+from onkel.limits import wrong_number
 from onkel.maps.drawn import Drawn
 from onkel.maps.growing import FEW_FEATURES
 from onkel.maps.hadamard import Hadamard
@@ -63,7 +64,7 @@ def problem_with(model: Any, fresh: Online) -> str:
     width = fresh.inner.n_features
     if getattr(getattr(model.scaler, "count", None), "shape", None) != (width,):  # before as many are made
         return f"statistics of {width} columns are missing"
-    statistics = difference(model.scaler, scaler(width), False)
+    statistics = difference(model.scaler, scaler(width), False) or wrong_number(model.scaler)
     return statistics or bare_problem(model.model, fresh)
 
 
@@ -74,7 +75,7 @@ def bare_problem(model: Any, fresh: Online) -> str:
         return held_problem(model, fresh) if ruled else "it waits for a width that is given"
     width = fresh.inner.n_features
     asked = "" if asks_inside(model, width) else "its trees ask for columns that there are not"
-    return misfit(model, fresh_model(model, fresh), ruled, width) or asked
+    return misfit(model, fresh_model(model, fresh), ruled, width) or asked or wrong_number(model)
 
 
 def fresh_model(model: Any, fresh: Online) -> Any:
@@ -162,6 +163,7 @@ def held_problem(held: Waiting, fresh: Online) -> str:
     block, setting, n = held.block, fresh.inner, len(held.targets)
     same_type = Waiting(None, np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(1, np.int64), None)
     plain = difference(held._replace(block=None, model=None), same_type, False)
+    plain = plain or wrong_number(held._replace(block=None, model=None))
     limit = awaited(fresh.learner.plan(fresh.task).kernel)
     if not plain and not (n <= limit.size and n <= held.seen[0] < limit.over):
         return f"{n} rows are held of {held.seen[0]}"

@@ -15,6 +15,7 @@ from onkel.folding import folded
 from onkel.kernels import needs_positive
 from onkel.learners import driving, particles
 from onkel.learners.particles import Particles
+from onkel.limits import COUNT, NOT_NEGATIVE, contradiction, in_their_order, limits
 from onkel.onerow import NEGATIVE, TARGETS
 from onkel.points import WIDE
 from onkel.randomness import derive, reservoir
@@ -50,6 +51,7 @@ class Plan(NamedTuple):
 
 
 @known
+@limits(importance=NOT_NEGATIVE, numbers=COUNT, seen=COUNT)
 class Waiting(NamedTuple):
     """A model that is not final, because a rule waits for rows: those held, and the model that they give so far.
 
@@ -62,6 +64,11 @@ class Waiting(NamedTuple):
     numbers: Any  # of the rows held: their places in the stream
     seen: Any  # (1,): rows of the stream so far
     model: Any  # None before the first row
+
+
+@contradiction.register
+def _(held: Waiting) -> str:
+    return "" if in_their_order(held.numbers, int(held.seen[0])) else "its rows are none of those learned"
 
 
 def bare(model: Any) -> Any:

@@ -23,6 +23,7 @@ MORE = {  # name of a file: recipe, task, parameters and what else is asked for
     "rrf mixture": ("rrf", "binary", {"n_frequencies": 12, "kernel": "mixture", "n_components": 3}, {}),
     "rrf mean": ("rrf", "regression", {"n_frequencies": 5}, {"missing": "mean", "dtype": "float64"}),
     "ik_ogd trees": ("ik_ogd", "binary", {"partition": "trees", "t": 7, "psi": 4, "sample": 16, "max_depth": 2}, {}),
+    "ik_ogd trees refresh": ("ik_ogd", "binary", {"partition": "trees", "t": 3, "psi": 4, "refresh": 7}, {}),
     "ik_ogd refresh": ("ik_ogd", "binary", {"t": 3, "psi": 4, "sample": 16, "refresh": 7}, {}),
     "nogd before": ("nogd", "binary", {"budget": 50, "rank": 7, "sigma": 1.5}, {}),
     "norma published": ("norma", "regression", {"published": True, "sigma": 1.5}, {}),
@@ -39,7 +40,19 @@ MORE = {  # name of a file: recipe, task, parameters and what else is asked for
 }  # fmt: skip
 RUNS = {  # name of a checkpoint: what `onkel run` is given
     "run binary": ("classes", ["--evaluate", "delayed", "--delay", "7"]),
-    "run report": ("classes", ["--evaluate", "blocks", "--block", "20", "--report", "{folder}/report.html", "--scores", "{folder}/scores.txt"]),
+    "run report": (
+        "classes",
+        [
+            "--evaluate",
+            "blocks",
+            "--block",
+            "20",
+            "--report",
+            "{folder}/report.html",
+            "--scores",
+            "{folder}/scores.txt",
+        ],
+    ),
     "run regression": ("numbers", ["--evaluate", "blocks", "--block", "20"]),
     "run table": ("table", ["--categorical", "colour", "--missing", "mean"]),
 }

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from onkel import snapshot
+from onkel.dispatch import kind_named
 from onkel.model.answers import ClassAnswers
 from onkel.onnx_export import to_onnx
 from onkel.snapshot import DAMAGE, SnapshotError
@@ -47,12 +48,32 @@ class Case(NamedTuple):
 def cases(data: bytes) -> Iterator[Case]:
     """All cases of a file, always in the same order."""
     parts = parts_of(data)
+    names = names_of(parts.header)
     yield from of_header(parts)
     for k, held in enumerate(parts.arrays):
         array = np.load(io.BytesIO(held))
         for value, changed in of_array(array):
             arrays = [*parts.arrays[:k], changed, *parts.arrays[k + 1 :]]
-            yield Case(f"array {k}", value, model_file(parts.header, arrays))
+            yield Case(names[k], value, model_file(parts.header, arrays))
+
+
+def names_of(header: Any) -> dict[int, str]:
+    """What the arrays of a header are called, by their numbers."""
+    found = {}
+
+    def look(tree: Any, name: str) -> None:
+        if isinstance(tree, dict) and tree.keys() == {"array"}:
+            found[tree["array"]] = name
+        elif isinstance(tree, dict) and tree.keys() == {"kind", "fields"}:
+            kind = kind_named(tree["kind"])
+            for field, part in zip(kind._fields if kind else (), tree["fields"], strict=False):
+                look(part, f"{name}.{field}")
+        elif isinstance(tree, dict | list):
+            for key, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
+                look(part, name if key in ("map", "tuple") else f"{name}.{key}")
+
+    look(header["content"], "")
+    return found
 
 
 def of_header(parts: Parts) -> Iterator[Case]:
@@ -133,12 +154,18 @@ def use(name: str, data: bytes) -> str:
         except MemoryError:
             raise
         except SnapshotError as error:
-            assert "\n" not in str(error) and str(error).endswith("."), f"This is no sentence: {error}"
-            return "refused"
+            return refused(str(error))
         except DAMAGE:
             return "refused"
         works(found)
         return "works"
+
+
+def refused(sentence: str) -> str:
+    """What a refusal is, if it is one sentence."""
+    if "\n" in sentence or not sentence.endswith("."):
+        raise AssertionError(f"This is no sentence: {sentence}")
+    return "refused"
 
 
 def resumed(name: str, data: bytes) -> str | None:
