@@ -30,7 +30,9 @@ def main() -> int:
             place, what = (found.data.decode(), found.how) if isinstance(found, Lost) else found
             print(f"{place}: {what}", flush=True)
     total = sum(counts.values()) + failures - counts["FAILED"]
-    figures = f"{counts['works']:,} work, {counts['refused']:,} refused, {failures:,} failed"
+    figures = (
+        f"{counts['works']:,} work, {counts['diverges']:,} diverge, {counts['refused']:,} refused, {failures:,} failed"
+    )
     print(f"{len(wanted)} files, {total:,} cases: {figures}; {time.perf_counter() - start:.0f} s.")
     return 1 if failures else 0
 

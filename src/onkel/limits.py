@@ -15,12 +15,13 @@ Kind = TypeVar("Kind", bound=type)
 
 
 class Range(NamedTuple):
-    """Numbers from `low` to `high`, `low` itself only if it is `closed`; of whole numbers alone if they are `whole`."""
+    """Numbers from `low` to `high`, `low` itself only if it is `closed`; whole ones alone, or infinite ones, too."""
 
     low: float
     high: float = np.inf
     closed: bool = True
     whole: bool = False
+    infinite: bool = False
 
     def __str__(self) -> str:
         kind = "whole numbers" if self.whole else "numbers"
@@ -32,6 +33,8 @@ MOST = 2.0**62  # rows of any stream: one more can always be counted
 COUNT = Range(0.0, MOST, whole=True)
 NOT_NEGATIVE = Range(0.0)
 POSITIVE = Range(0.0, closed=False)
+FINITE = Range(-np.inf, closed=False)
+TOTAL = Range(0.0, infinite=True)  # of squares: those of huge numbers are infinite
 
 
 def between(low: float, high: float) -> Range:
@@ -80,11 +83,11 @@ def violation(fields: Mapping[str, Any], ranges: Mapping[str, Range]) -> str:
 def first_outside(found: Any, wanted: Range) -> Any:
     """A number, or the first number of an array, that is not in a range; None where all are."""
     numbers = np.asarray(found)
-    if numbers.dtype.kind not in "iuf":
+    if numbers.dtype.kind not in "iuf" or (wanted.whole and isinstance(found, float)):
         return str(found)[:40]
     numbers = numbers.reshape(-1)
     low, high = numbers >= wanted.low if wanted.closed else numbers > wanted.low, numbers <= wanted.high
-    inside = low & high & np.isfinite(numbers)
+    inside = low & high & (wanted.infinite | np.isfinite(numbers))
     inside = inside & (numbers == np.floor(numbers)) if wanted.whole and numbers.dtype.kind == "f" else inside
     return None if inside.all() else numbers[~inside][0].item()
 
@@ -101,6 +104,12 @@ def contradiction(piece: Any) -> str:
     Learning must keep it an empty string, too.
     """
     return ""
+
+
+def refuse(problem: str) -> None:
+    """Raise a ValueError where there is a problem."""
+    if problem:
+        raise ValueError(f"{problem[0].upper()}{problem[1:]}.")
 
 
 def wrong_number(tree: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.archive import END, ENTRY, LOCAL, members, unpacked
+from onkel.snapshot import NPY_HEADER, TYPES
 
 FIRST_OF_1980 = 33  # as the format of zip files counts days
 
@@ -54,6 +55,16 @@ def packed_with(given: list[tuple[str, bytes]], method: int) -> bytes:
         for name, data in given:
             archive.writestr(zipfile.ZipInfo(name), data, method)
     return out.getvalue()
+
+
+def array_of(data: bytes) -> np.ndarray[Any, Any]:
+    """The array in a member of a model file; a ValueError where there is none."""
+    start = data.find(b"\n") + 1
+    told = NPY_HEADER.fullmatch(data[10:start].decode("latin-1"))
+    if told is None or told["type"][1:-1][1:] not in TYPES:
+        raise ValueError("There is no array of numbers.")
+    shape = tuple(map(int, told["shape"].replace(",", " ").split()))
+    return np.frombuffer(data, told["type"][1:-1], offset=start).reshape(shape)
 
 
 def npy(array: np.ndarray[Any, Any]) -> bytes:

@@ -37,7 +37,7 @@ class Board:
 
     @property
     def number(self) -> int:
-        """The number of the input that is tried now, -1 before the first."""
+        """The number of the input that is tried now, negative before the first that is new."""
         return int(self._numbers[0])
 
     @property
@@ -82,7 +82,7 @@ def surviving(
         if over:
             return
         if board.number < first:
-            raise RuntimeError(f"A child ended with {child.exitcode} before it tried anything.")
+            raise RuntimeError(f"A child was lost before it tried anything new: {_how(child.exitcode)}.")
         yield Lost(board.number, board.data, _how(child.exitcode))
         first = board.number + 1
 

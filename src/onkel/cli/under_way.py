@@ -25,6 +25,7 @@ from onkel.cli.display import Display
 from onkel.cli.feeding import Feed
 from onkel.cli.writing import STANDARD_OUTPUT, size_on_disk
 from onkel.evaluate import Tally, prequential
+from onkel.limits import COUNT, refuse, violation
 from onkel.recipes import Learner
 from onkel.report.history import History
 from onkel.snapshot import nbytes
@@ -54,9 +55,11 @@ class UnderWay:
         with whole(path):
             other = [key for key, value in self.stream().items() if progress["stream"][key] != value]
             self.place = Place(*progress["place"])
+            refuse(violation(self.place._asdict(), {"passes": COUNT, "rows": COUNT}).format("its place"))
             self.tally.restore(progress["tally"])
             self.waiting.extend(unpacked_rows(progress["waiting"]))
             seen, self.scores_size = progress["history"], progress["scores"]
+            refuse(violation({"scores": self.scores_size or 0}, {"scores": COUNT}).format("its place"))
             if seen is not None and self.history is not None:
                 self.history.restore(seen)
         if other:

@@ -46,8 +46,10 @@ class Tuned(NamedTuple):
 @contradiction.register
 def _(feature_map: Tuned) -> str:
     total, count = feature_map.lengths
-    right = count == np.floor(count) and (count == 0.0 or total / count > 0.0)
-    return "" if right else "its rows have no mean length"
+    if count != np.floor(count) or (count > 0.0 and not total / count > 0.0):
+        return "its rows have no mean length"
+    alike = np.allclose(feature_map.widths, np.exp(feature_map.log_widths), rtol=1e-3, atol=0.0)
+    return "" if alike else "its widths are not those of their logarithms"
 
 
 class Room(NamedTuple):
