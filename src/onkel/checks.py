@@ -300,9 +300,21 @@ def rooted(trees: Trees) -> bool:
     leaf = child == np.arange(nodes)  # its own child, and there is no second one
     asked = (feature[leaf] == len(columns)).all() and (feature[~leaf] < len(columns)).all()
     both = (child + ~leaf < nodes).all()
-    return bool(
-        both and asked and within(child, nodes) and within(roots, nodes) and min(feature.min(), cell.min()) >= 0
-    )
+    inside = both and asked and within(child, nodes) and within(roots, nodes) and min(feature.min(), cell.min()) >= 0
+    return bool(inside and apart(trees, leaf))
+
+
+def apart(trees: Trees, leaf: Any) -> bool:
+    """Whether trees follow each other, none leads into another one, and the cells of each are one after the other."""
+    roots, child = trees.roots, trees.child.astype(np.int64)
+    if roots[0] != 0 or (np.diff(roots) <= 0).any():
+        return False
+    own = np.searchsorted(roots, np.arange(len(child)), side="right")  # the tree of each node
+    if (own[child] != own).any() or (own[child + ~leaf] != own).any():
+        return False
+    order = np.argsort(trees.cell[leaf], kind="stable")
+    numbered = np.array_equal(trees.cell[leaf][order], np.arange(leaf.sum()))
+    return numbered and bool((np.diff(own[leaf][order]) >= 0).all())
 
 
 def asks_inside(model: Any, n_features: int) -> bool:

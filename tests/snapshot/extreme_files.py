@@ -27,7 +27,7 @@ MORE = {  # name of a file: recipe, task, parameters and what else is asked for
     "ik_ogd refresh": ("ik_ogd", "binary", {"t": 3, "psi": 4, "sample": 16, "refresh": 7}, {}),
     "nogd before": ("nogd", "binary", {"budget": 50, "rank": 7, "sigma": 1.5}, {}),
     "norma published": ("norma", "regression", {"published": True, "sigma": 1.5}, {}),
-    "omkc lazy": ("omkc", "binary", {"update": "stochastic", "combine": "stochastic"}, {}),
+    "omkc lazy": ("omkc", "binary", {"update": "some", "combine": "some"}, {}),
     "ada_raker reference": (
         "ada_raker", "binary", {"n_frequencies": 5, "schedule": "reference", "eta": 0.1, "rounds": 100}, {},
     ),
