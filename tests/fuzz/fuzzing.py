@@ -17,7 +17,7 @@ import numpy as np
 
 from tests.fuzz import running
 from tests.fuzz.covering import Seen
-from tests.fuzz.mutations import mutated, mutated_model
+from tests.fuzz.mutations import mutated, mutated_model, places
 from tests.fuzz.packing import Parts, parts_of
 from tests.fuzz.seeds import TOKENS, seeds_of
 
@@ -61,21 +61,23 @@ class Maker:
     def __init__(self, name: str, known: list[bytes], seed: int) -> None:
         self.name, self.known, self.random = name, list[bytes](), Random(seed)
         self.first = len(known)
-        self._parts = list[Parts | None]()
+        self._parts, self._paths = list[Parts | None](), list[list[tuple[Any, ...]]]()
         for data in known:
             self.add(data)
 
     def add(self, data: bytes) -> None:
         """Mutate this one, too, from now on."""
         self.known.append(data)
-        self._parts.append(taken_apart(data) if self.name == "models" else None)
+        parts = taken_apart(data) if self.name == "models" else None
+        self._parts.append(parts)
+        self._paths.append([] if parts is None else [*places(parts.header)])
 
     def __call__(self) -> bytes:
         random = self.random
         k = random.randrange(len(self.known) if random.randrange(2) else self.first)
         data = self.known[k]
         if self.name == "models":
-            return mutated_model(random, data, self._parts[k], self.known)
+            return mutated_model(random, data, self._parts[k], self._paths[k], self.known)
         way = data[:1] if random.randrange(8) else random.randbytes(1)
         format = running.READERS[self.name].format
         if self.name in running.COMPRESS:
@@ -100,7 +102,7 @@ def taken_apart(data: bytes) -> Parts | None:
         parts = parts_of(data)
     except Exception:  # whatever it is, these bytes were mutated before
         return None
-    return parts if isinstance(parts.header, dict) else None
+    return parts if isinstance(parts.header, dict) and parts.header else None
 
 
 def fuzz(board: Any, send: Any, first: int, name: str, inputs: int, seed: int, kept: list[bytes]) -> None:

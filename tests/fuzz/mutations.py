@@ -3,6 +3,7 @@
 Whatever is random comes from a `random.Random`, which is several times as fast for single numbers as NumPy's generator.
 """
 
+import contextlib
 import json
 import marshal
 import zipfile
@@ -52,34 +53,41 @@ def mutated(random, data, others, tokens=()):
     return bytes(data)
 
 
-def places(tree):
-    """Everything inside of JSON, each as what it is in and its key there."""
+def places(tree, path=()):
+    """The paths to everything inside of JSON."""
     inside = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     for key, part in inside:
-        yield tree, key
-        yield from places(part)
+        yield (*path, key)
+        yield from places(part, (*path, key))
 
 
-def changed_json(random, tree):
-    """JSON with some of its parts replaced, removed, doubled or exchanged; the tree itself stays."""
+def changed_json(random, tree, paths):
+    """JSON with some of its parts, at these paths, replaced, removed, doubled or exchanged; the tree itself stays."""
     tree = marshal.loads(marshal.dumps(tree))  # a copy
     for _ in range(random.randrange(1, 4)):
-        found = [*places(tree)]
-        if not found:
-            return tree
-        inside, last = random.choice(found)
-        kind = random.randrange(6)
-        if kind == 0:
-            del inside[last]
-        elif kind == 1 and isinstance(inside, list):
-            inside.append(inside[last])
-        elif kind == 2 and isinstance(inside, dict):
-            inside[str(last) + "x"] = inside[last]
-        elif kind == 3:
-            other, key = random.choice(found)
-            inside[last] = marshal.loads(marshal.dumps(other[key]))
-        else:
-            inside[last] = marshal.loads(marshal.dumps(random.choice(VALUES)))
+        with contextlib.suppress(KeyError, IndexError, TypeError):  # a change before may have removed it
+            change(random, tree, random.choice(paths), paths)
+    return tree
+
+
+def change(random, tree, path, paths):
+    """Change one part; changes the tree."""
+    inside, last, kind = at(tree, path[:-1]), path[-1], random.randrange(6)
+    if kind == 0:
+        del inside[last]
+    elif kind == 1 and isinstance(inside, list):
+        inside.append(inside[last])
+    elif kind == 2 and isinstance(inside, dict):
+        inside[str(last) + "x"] = inside[last]
+    else:
+        new = at(tree, random.choice(paths)) if kind == 3 else random.choice(VALUES)
+        inside[last] = marshal.loads(marshal.dumps(new))
+
+
+def at(tree, path):
+    """The part at a path."""
+    for key in path:
+        tree = tree[key]
     return tree
 
 
@@ -112,11 +120,11 @@ def changed_array(random, data):
     return npy(values[..., :-1] if values.ndim else values)
 
 
-def mutated_model(random, data, parts, others):
+def mutated_model(random, data, parts, paths, others):
     """A model file with changed bytes, or packed anew, with right checksums, around a changed header or array."""
     if parts is None or random.randrange(4) == 0:
         return mutated(random, data, others)
-    arrays, header = [*parts.arrays], parts.header
+    arrays, header, k = [*parts.arrays], parts.header, -1
     if random.randrange(3) and arrays:
         k = random.randrange(len(arrays))
         try:
@@ -124,9 +132,11 @@ def mutated_model(random, data, parts, others):
         except (ValueError, IndexError):  # there are no such numbers in it
             arrays[k] = mutated(random, arrays[k], others)
     else:
-        header = changed_json(random, header)
+        header = changed_json(random, header, paths)
     names = ["header.json", *(f"{k}.npy" for k in range(len(arrays)))]
     if random.randrange(20) == 0:
         names[random.randrange(len(names))] = random.choice(NAMES)
     members = [*zip(names, [json.dumps(header).encode(), *arrays], strict=True)]
-    return packed(members) if random.randrange(16) else packed_with(members, random.choice(METHODS))
+    if random.randrange(16):
+        return packed(members)
+    return packed_with(members, {names[k + 1]: random.choice(METHODS)})

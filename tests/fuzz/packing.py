@@ -48,12 +48,12 @@ def packed(given: list[tuple[str, bytes]]) -> bytes:
     return b"".join([*local, entries, END.pack(b"PK\5\6", 0, 0, count, count, len(entries), at, 0)])
 
 
-def packed_with(given: list[tuple[str, bytes]], method: int) -> bytes:
-    """The same with compressed members."""
+def packed_with(given: list[tuple[str, bytes]], methods: dict[str, int]) -> bytes:
+    """The same with the members of these names compressed."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as archive:
+    with zipfile.ZipFile(out, "w") as archive:
         for name, data in given:
-            archive.writestr(zipfile.ZipInfo(name), data, method)
+            archive.writestr(zipfile.ZipInfo(name), data, methods.get(name, zipfile.ZIP_STORED))
     return out.getvalue()
 
 

@@ -31,6 +31,7 @@ MORE = {  # name of a file: recipe, task, parameters and what else is asked for
     "ada_raker reference": (
         "ada_raker", "binary", {"n_frequencies": 5, "schedule": "reference", "eta": 0.1, "rounds": 100}, {},
     ),
+    "ada_raker short": ("ada_raker", "binary", {"n_frequencies": 5}, {"rows": 3}),
     "rbp csr": ("rbp", "binary", {"budget": 5, "sigma": 1.5}, {"layout": "csr", "width": 40_000}),
     "nogd csr": ("nogd", "binary", {"budget": 5, "rank": 3, "sigma": 1.5}, {"layout": "csr", "width": 40_000}),
     "fogd csr": ("fogd", "binary", {"n_frequencies": 5, "sigma": 1.5}, {"layout": "csr", "width": 40_000}),

@@ -10,7 +10,8 @@ import json
 import re
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +43,7 @@ class Case(NamedTuple):
 
     place: str
     value: str
-    data: bytes
+    data: Callable[[], bytes]
 
 
 def cases(data: bytes) -> Iterator[Case]:
@@ -53,8 +54,12 @@ def cases(data: bytes) -> Iterator[Case]:
     for k, held in enumerate(parts.arrays):
         array = np.load(io.BytesIO(held))
         for value, changed in of_array(array):
-            arrays = [*parts.arrays[:k], changed, *parts.arrays[k + 1 :]]
-            yield Case(names[k], value, model_file(parts.header, arrays))
+            yield Case(names[k], value, partial(with_array, parts, k, changed))
+
+
+def with_array(parts: Parts, k: int, changed: bytes) -> bytes:
+    """The file with another array in place of number k."""
+    return model_file(parts.header, [*parts.arrays[:k], changed, *parts.arrays[k + 1 :]])
 
 
 def names_of(header: Any) -> dict[int, str]:
@@ -83,10 +88,17 @@ def of_header(parts: Parts) -> Iterator[Case]:
         inside = parts.header
         for key in way:
             inside = inside[key]
-        before = inside[last]
         for value in [*WHOLE, *ALSO_FLOATS, *WORDS]:
-            inside[last] = value
-            yield Case("/".join(map(str, path)), json.dumps(value)[:40], model_file(parts.header, parts.arrays))
+            make = partial(with_leaf, parts, inside, last, value)
+            yield Case("/".join(map(str, path)), json.dumps(value)[:40], make)
+
+
+def with_leaf(parts: Parts, inside: Any, last: Any, value: Any) -> bytes:
+    """The file with another value in one place of its header."""
+    before, inside[last] = inside[last], value
+    try:
+        return model_file(parts.header, parts.arrays)
+    finally:
         inside[last] = before
 
 
@@ -265,17 +277,34 @@ def saved(found: Stored) -> Stored:
 # ---- many of them, in a child ----
 
 
-def try_all(board: Any, send: Any, first: int, files: list[str], every: int, offset: int) -> None:
+def chosen(number: int, every: int) -> bool:
+    """Whether a case belongs to a part of them that is spread evenly."""
+    return number % every == 0
+
+
+def places_left_out(name: str, first: int, every: int) -> tuple[set[str], int]:
+    """The places of a file of which no case is chosen, whose cases are counted from `first`; and how many cases."""
+    left, touched = set[str](), set[str]()
+    number = first
+    for place, _, _ in cases(extreme_files.file_of(name)):
+        number += 1
+        left.add(place)
+        if chosen(number, every):
+            touched.add(place)
+    return left - touched, number
+
+
+def try_all(board: Any, send: Any, first: int, files: list[str], every: int) -> None:
     """Use every so many-th case of these files, from case number `first` on; sends failures, and counts at the end."""
     number, counts = 0, dict.fromkeys(("refused", "works", "diverges", "FAILED"), 0)
     for name in files:
         for place, value, data in cases(extreme_files.file_of(name)):
             number += 1
-            if number <= first or (number + offset) % every:
+            if number <= first or not chosen(number, every):
                 continue
             board.write(number - 1, f"{name} | {place} | {value}".encode())
             try:
-                counts[use(name, data, is_far(value))] += 1
+                counts[use(name, data(), is_far(value))] += 1
             except (Exception, SystemExit) as error:
                 counts["FAILED"] += 1
                 send((f"{name} | {place} | {value}", re.sub(r"\s+", " ", repr(error))[:200]))
