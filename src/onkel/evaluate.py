@@ -99,7 +99,8 @@ class Tally:
         self.rows, self.total, self.spacing, self.seconds = (
             state[key] for key in ("rows", "total", "spacing", "seconds")
         )
-        refuse(violation(state, OF_TALLY).format("its errors"))
+        mistakes = {} if self.answers.task == "regression" else {"total": NOT_NEGATIVE}
+        refuse(violation(state, OF_TALLY | mistakes).format("its errors"))
         self.curve, self._recent = points(Point, state["curve"], self.rows), np.array(state["recent"], np.float64)
         if self._recent.ndim != 1 or len(self._recent) > self.window:
             raise ValueError("Its last errors are more than a window holds.")

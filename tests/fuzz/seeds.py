@@ -32,7 +32,7 @@ TOKENS = {
     ],
 }  # fmt: skip
 MODELS = [
-    "fogd binary", "nogd binary", "rbp binary", "rrf binary", "raker binary", "ada_raker short", "bkm binary",
+    "fogd binary", "nogd binary", "rbp binary", "rrf binary", "raker binary", "ada_raker binary", "bkm binary",
     "ik_ogd binary", "dual_sgd binary", "bpa_nn binary", "omkc binary", "projectron binary", "multi_rrf binary",
     "norma binary", "tvm binary", "budget_perceptron binary", "rks multiclass", "auto multiclass",
     "one_vs_rest multiclass", "ogd regression", "fkl regression", "auto regression", "ik_ogd trees",

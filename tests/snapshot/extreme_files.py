@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel import gaussian
 from onkel.cli.main import main as onkel
 from onkel.model.answers import ClassAnswers, NumberAnswers
 from onkel.model.columns import Columns
@@ -17,6 +18,7 @@ from tests.tables import CELLS, N_FEATURES, parameters, rows_for, started, strea
 
 LEARNED = 40  # rows
 NAMES = ("blue", "green", "red")
+TWO = (gaussian(sigma=1.0), gaussian(sigma=2.0))
 MORE = {  # name of a file: recipe, task, parameters and what else is asked for
     "fogd fastfood": ("fogd", "binary", {"n_frequencies": 13, "draw": "fastfood", "sigma": 1.5}, {}),
     "fogd held": ("fogd", "multiclass", {"n_frequencies": 5}, {"rows": 6}),
@@ -27,11 +29,10 @@ MORE = {  # name of a file: recipe, task, parameters and what else is asked for
     "ik_ogd refresh": ("ik_ogd", "binary", {"t": 3, "psi": 4, "sample": 16, "refresh": 7}, {}),
     "nogd before": ("nogd", "binary", {"budget": 50, "rank": 7, "sigma": 1.5}, {}),
     "norma published": ("norma", "regression", {"published": True, "sigma": 1.5}, {}),
-    "omkc lazy": ("omkc", "binary", {"update": "some", "combine": "some"}, {}),
+    "omkc lazy": ("omkc", "binary", {"update": "some", "combine": "some", "kernels": TWO}, {}),
     "ada_raker reference": (
-        "ada_raker", "binary", {"n_frequencies": 5, "schedule": "reference", "eta": 0.1, "rounds": 100}, {},
+        "ada_raker", "binary", {"n_frequencies": 5, "schedule": "reference", "eta": 0.1, "rounds": 4}, {"rows": 3},
     ),
-    "ada_raker short": ("ada_raker", "binary", {"n_frequencies": 5}, {"rows": 3}),
     "rbp csr": ("rbp", "binary", {"budget": 5, "sigma": 1.5}, {"layout": "csr", "width": 40_000}),
     "nogd csr": ("nogd", "binary", {"budget": 5, "rank": 3, "sigma": 1.5}, {"layout": "csr", "width": 40_000}),
     "fogd csr": ("fogd", "binary", {"n_frequencies": 5, "sigma": 1.5}, {"layout": "csr", "width": 40_000}),
@@ -65,6 +66,13 @@ def names() -> list[str]:
 
 
 @lru_cache
+def one_of_each() -> frozenset[str]:
+    """Names of files that hold every kind of array and number: one of each recipe, and all others."""
+    first = {name: f"{name} {task}" for name, task in reversed(CELLS)}
+    return frozenset([*first.values(), *MORE, *RUNS])
+
+
+@lru_cache
 def file_of(name: str) -> bytes:
     """The bytes of the file of that name."""
     if name in RUNS:
@@ -73,7 +81,7 @@ def file_of(name: str) -> bytes:
         recipe, task, given, more = MORE[name]
         return made(recipe, task, given, **more)
     recipe, task = name.rsplit(" ", 1)
-    return made(recipe, task, parameters(recipe, task))
+    return made(recipe, task, parameters(recipe, task), rows=3 if recipe == "ada_raker" else LEARNED)  # levels grow
 
 
 def made(

@@ -35,6 +35,7 @@ WORDS: list[Any] = [None, True, False, "", "x", 10**400, 1.5, {"tuple": []}, {"m
 ALSO_FLOATS = [{"float": "nan"}, {"float": "inf"}, {"float": "-inf"}, -0.0, 5e-324, 1e30, 1e300, -1e300]
 TYPES = ["<f4", "<f8", "<i1", "<i4", "<i8", "<u8", "|b1", "<U3"]
 PLACES = ("first", "middle", "last", "all")
+FEWER = 15  # times as few cases of the same recipe for another task
 LISTED = 6  # of the parts of a long tuple of numbers, so many are changed
 
 
@@ -277,9 +278,9 @@ def saved(found: Stored) -> Stored:
 # ---- many of them, in a child ----
 
 
-def chosen(number: int, every: int) -> bool:
-    """Whether a case belongs to a part of them that is spread evenly."""
-    return number % every == 0
+def chosen(number: int, name: str, every: int) -> bool:
+    """Whether a case belongs to a part that is spread evenly: of the same recipe for another task, a smaller one."""
+    return number % (every if every == 1 or name in extreme_files.one_of_each() else FEWER * every) == 0
 
 
 def places_left_out(name: str, first: int, every: int) -> tuple[set[str], int]:
@@ -289,7 +290,7 @@ def places_left_out(name: str, first: int, every: int) -> tuple[set[str], int]:
     for place, _, _ in cases(extreme_files.file_of(name)):
         number += 1
         left.add(place)
-        if chosen(number, every):
+        if chosen(number, name, every):
             touched.add(place)
     return left - touched, number
 
@@ -300,7 +301,7 @@ def try_all(board: Any, send: Any, first: int, files: list[str], every: int) -> 
     for name in files:
         for place, value, data in cases(extreme_files.file_of(name)):
             number += 1
-            if number <= first or not chosen(number, every):
+            if number <= first or not chosen(number, name, every):
                 continue
             board.write(number - 1, f"{name} | {place} | {value}".encode())
             try:

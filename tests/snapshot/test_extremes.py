@@ -6,7 +6,7 @@ from onkel.recipes import RECIPES
 from tests.fuzz.surviving import surviving
 from tests.snapshot import extreme_files, extremes
 
-EVERY = 19  # of the cases one is tried; each array and each number has more than so many
+EVERY = 13  # of the cases one is tried; each array and each number has more than so many
 SHARDS = 4
 
 
@@ -16,7 +16,7 @@ def test_every_recipe_has_a_file():
 
 def test_the_part_that_is_tried_touches_every_array_and_number():
     left, number = {}, 0
-    for name in extreme_files.names():
+    for name in [name for name in extreme_files.names() if name in extreme_files.one_of_each()]:
         left[name], number = extremes.places_left_out(name, number, EVERY)
     assert {name: places for name, places in left.items() if places} == {}
 
