@@ -136,7 +136,7 @@ def of_array(array: np.ndarray) -> Iterator[tuple[str, bytes]]:
     yield "other order of bytes", npy(array.astype(array.dtype.newbyteorder(">")))
     yield "other order of axes", npy(array).replace(b"'fortran_order': False", b"'fortran_order': True ", 1)
     for kind in TYPES:
-        with contextlib.suppress(ValueError), np.errstate(invalid="ignore"):
+        with contextlib.suppress(ValueError), np.errstate(all="ignore"):
             yield f"type {kind}", npy(array.astype(kind))
 
 

@@ -76,10 +76,7 @@ def attacks():
             for key, before in list(given.items()):
                 for value in (2**31 - 1, 2**62, 1e300) if isinstance(before, int | float) else ():
                     given[key] = value
-                    yield (
-                        f"{name}, {key}={value:.3g}" if value < 1e301 else f"{name}, {key} of 400 digits",
-                        model_file(parts.header, parts.arrays),
-                    )
+                    yield f"{name}, {key}={value:.3g}", model_file(parts.header, parts.arrays)
                 given[key] = before
 
 

@@ -30,7 +30,7 @@ class Linear(NamedTuple):
 
 @contradiction.register
 def _(model: Linear) -> str:
-    right = model.step.code != ADAGRAD or (model.memory >= 0.0).all()
+    right = getattr(model.step, "code", None) != ADAGRAD or (model.memory >= 0.0).all()
     return "" if right else "its sums of squares are negative"
 
 

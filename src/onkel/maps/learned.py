@@ -35,7 +35,7 @@ class Widths(NamedTuple):
 
 @contradiction.register
 def _(own: Widths) -> str:
-    right = own.step.code != ADAGRAD or (own.memory >= 0.0).all()
+    right = getattr(own.step, "code", None) != ADAGRAD or (own.memory >= 0.0).all()
     return "" if right else "its sums of squares are negative"
 
 

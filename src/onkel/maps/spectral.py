@@ -44,7 +44,7 @@ class Spectral(NamedTuple):
 @contradiction.register
 def _(feature_map: Spectral) -> str:
     memories = feature_map.log_memory, feature_map.mean_memory, feature_map.logit_memory
-    right = feature_map.step.code != ADAGRAD or all((memory >= 0.0).all() for memory in memories)
+    right = getattr(feature_map.step, "code", None) != ADAGRAD or all((memory >= 0.0).all() for memory in memories)
     return "" if right else "its sums of squares are negative"
 
 
