@@ -76,7 +76,8 @@ def test_whatever_a_recipe_has_learned_can_be_loaded(name, task):
         try:
             save_model(out, online, answers)
         except SnapshotError as error:
-            assert "has diverged" in str(error)
+            if "has diverged" not in str(error):
+                raise
             continue
         found = restored(snapshot.read_from(io.BytesIO(out.getvalue())))
         assert snapshot.same(found.online.model, online.model)
