@@ -82,10 +82,11 @@ def violation(fields: Mapping[str, Any], ranges: Mapping[str, Range]) -> str:
 
 def first_outside(found: Any, wanted: Range) -> Any:
     """A number, or the first number of an array, that is not in a range; None where all are."""
-    numbers = np.asarray(found)
-    if numbers.dtype.kind not in "iuf" or (wanted.whole and isinstance(found, float)):
+    if not isinstance(found, np.ndarray | int | float) or (wanted.whole and isinstance(found, float)):
         return str(found)[:40]
-    numbers = numbers.reshape(-1)
+    numbers = np.asarray(found).reshape(-1)
+    if numbers.dtype.kind not in "iuf":
+        return str(found)[:40]
     low, high = numbers >= wanted.low if wanted.closed else numbers > wanted.low, numbers <= wanted.high
     inside = low & high & (wanted.infinite | np.isfinite(numbers))
     inside = inside & (numbers == np.floor(numbers)) if wanted.whole and numbers.dtype.kind == "f" else inside
