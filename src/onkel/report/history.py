@@ -18,7 +18,7 @@ from onkel.learners.mixed import Mixed
 from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
-from onkel.limits import COUNT, MOST, TOTAL, Range, refuse, violation
+from onkel.limits import COUNT, MOST, NOT_NEGATIVE, TOTAL, Range, refuse, violation
 from onkel.maps.lifting import features_of
 from onkel.metrics import errors
 from onkel.model.columns import resized
@@ -110,7 +110,11 @@ class History:
         self.every, self._blocks = state["every"], state["blocks"]
         self._kept = None if state["kept"] is None else unpacked(state["kept"])
         self._losses = np.array(state["losses"], np.float64)
-        refuse(violation({"losses": self._losses}, {"losses": TOTAL}).format("its history"))
+        refuse(
+            violation(
+                {"losses": self._losses}, {"losses": TOTAL if self.online.task == "regression" else NOT_NEGATIVE}
+            ).format("its history")
+        )
         if self._losses.shape != (0 if self._kept is None else len(self._kept.labels),):
             raise ValueError("Its rows and their losses do not fit together.")
         self._random.bit_generator.state = state["random"]
