@@ -113,8 +113,8 @@ def misfit(model: Any, first: Any, ruled: bool, n_features: int) -> str:
         pairs = zip(model.parts, first.parts, strict=True)
         of_parts = (misfit(part, fresh, ruled, n_features) for part, fresh in pairs)
         rest = difference(model._replace(parts=None), first._replace(parts=None), ruled)
-        rates = [getattr(getattr(one, "combination", None), "rates", np.zeros(0)) for one in (model, first)]
-        other = "" if rest or np.allclose(*rates) else "its levels have other rates than its recipe gives them"
+        found, given = (getattr(getattr(one, "combination", None), "rates", np.zeros(0)) for one in (model, first))
+        other = "" if rest or np.allclose(found, given) else "its levels have other rates than its recipe gives them"
         return rest or other or next(filter(None, of_parts), "") or disagreement(model)
     if isinstance(first, Renewed) and type(model) is Renewed:
         return renewed_problem(model, first, ruled, n_features)
