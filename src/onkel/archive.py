@@ -20,6 +20,7 @@ STORED, DEFLATED, BZIP2, LZMA = 0, 8, 12, 14
 FLAGS = {0, 2, 0x800, 0x802}  # names in UTF-8, an end marker of LZMA; nothing encrypted, nothing streamed
 FULL_16, FULL_32 = 0xFFFF, 0xFFFFFFFF  # "see the larger field"
 LONGEST_NAME, LONGEST_EXTRA = 64, 64
+LINK = 0xA  # a symbolic link, in the uppermost bits of the attributes
 MOST_MEMBERS = 1 << 20
 LARGEST_DICTIONARY = 1 << 26  # bytes that LZMA may ask for
 EXPANSION, SMALL = 100, 1 << 26  # an archive may hold as many times its own bytes, or that many bytes
@@ -99,8 +100,8 @@ def _large_fields(extra: bytes) -> bytes:
 def _check_entry(file: IO[bytes], at: int, member: Member) -> int:
     """Hold an entry of the table of contents against its member; returns where the next one begins."""
     file.seek(at)
-    mark, _, _, flags, method, _, _, crc, packed, size, n, more, note, disk, _, _, offset = _taken(file, ENTRY)
-    if n > LONGEST_NAME or more > LONGEST_EXTRA or note or disk:
+    mark, _, _, flags, method, _, _, crc, packed, size, n, more, note, disk, _, rights, offset = _taken(file, ENTRY)
+    if n > LONGEST_NAME or more > LONGEST_EXTRA or note or disk or rights >> 28 == LINK:
         raise ArchiveError("an entry")
     name, large = file.read(n), _large_fields(file.read(more))
     fields = iter(struct.unpack(f"<{len(large) // 8}Q", large))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from onkel.borrow import row
 from onkel.dispatch import compiled, entry_point, known
+from onkel.limits import POSITIVE, between, limits
 from onkel.losses import sigmoid
 
 RATE = 0.1
@@ -25,6 +26,7 @@ AHEAD = 1e-15  # by which an answer is at least more likely than a class before 
 
 
 @known
+@limits(moves=between(-LIMIT, LIMIT), energy=POSITIVE)
 class Calibration(NamedTuple):
     """moves (3,): g, a, b, and the sums of their squared slopes (3,)."""
 

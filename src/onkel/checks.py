@@ -27,6 +27,7 @@ from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
 from onkel.learning import Waiting, bare
+from onkel.limits import wrong_number
 from onkel.maps.drawn import Drawn
 from onkel.maps.growing import FEW_FEATURES
 from onkel.maps.hadamard import Hadamard
@@ -64,7 +65,7 @@ def problem_with(model: Any, fresh: Online) -> str:
     width = fresh.inner.n_features
     if getattr(getattr(model.scaler, "count", None), "shape", None) != (width,):  # before as many are made
         return f"statistics of {width} columns are missing"
-    statistics = difference(model.scaler, scaler(width), False)
+    statistics = difference(model.scaler, scaler(width), False) or wrong_number(model.scaler)
     return statistics or bare_problem(model.model, fresh)
 
 
@@ -75,7 +76,7 @@ def bare_problem(model: Any, fresh: Online) -> str:
         return held_problem(model, fresh) if ruled else "it waits for a width that is given"
     width = fresh.inner.n_features
     asked = "" if asks_inside(model, width) else "its trees ask for columns that there are not"
-    return misfit(model, fresh_model(model, fresh), ruled, width) or asked
+    return misfit(model, fresh_model(model, fresh), ruled, width) or asked or wrong_number(model)
 
 
 def fresh_model(model: Any, fresh: Online) -> Any:
@@ -113,7 +114,9 @@ def misfit(model: Any, first: Any, ruled: bool, n_features: int) -> str:
         pairs = zip(model.parts, first.parts, strict=True)
         of_parts = (misfit(part, fresh, ruled, n_features) for part, fresh in pairs)
         rest = difference(model._replace(parts=None), first._replace(parts=None), ruled)
-        return rest or next(filter(None, of_parts), "") or disagreement(model)
+        found, given = (getattr(getattr(one, "combination", None), "rates", np.zeros(0)) for one in (model, first))
+        other = "" if rest or np.allclose(found, given) else "its levels have other rates than its recipe gives them"
+        return rest or other or next(filter(None, of_parts), "") or disagreement(model)
     if isinstance(first, Renewed) and type(model) is Renewed:
         return renewed_problem(model, first, ruled, n_features)
     for expected in stages(first):
@@ -163,6 +166,7 @@ def held_problem(held: Waiting, fresh: Online) -> str:
     block, setting, n = held.block, fresh.inner, len(held.targets)
     same_type = Waiting(None, np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(1, np.int64), None)
     plain = difference(held._replace(block=None, model=None), same_type, False)
+    plain = plain or wrong_number(held._replace(block=None, model=None))
     limit = awaited(fresh.learner.plan(fresh.task).kernel)
     if not plain and not (n <= limit.size and n <= held.seen[0] < limit.over):
         return f"{n} rows are held of {held.seen[0]}"
@@ -299,9 +303,21 @@ def rooted(trees: Trees) -> bool:
     leaf = child == np.arange(nodes)  # its own child, and there is no second one
     asked = (feature[leaf] == len(columns)).all() and (feature[~leaf] < len(columns)).all()
     both = (child + ~leaf < nodes).all()
-    return bool(
-        both and asked and within(child, nodes) and within(roots, nodes) and min(feature.min(), cell.min()) >= 0
-    )
+    inside = both and asked and within(child, nodes) and within(roots, nodes) and min(feature.min(), cell.min()) >= 0
+    return bool(inside and apart(trees, leaf))
+
+
+def apart(trees: Trees, leaf: Any) -> bool:
+    """Whether trees follow each other, none leads into another one, and the cells of each are one after the other."""
+    roots, child = trees.roots, trees.child.astype(np.int64)
+    if roots[0] != 0 or (np.diff(roots) <= 0).any():
+        return False
+    own = np.searchsorted(roots, np.arange(len(child)), side="right")  # the tree of each node
+    if (own[child] != own).any() or (own[child + ~leaf] != own).any():
+        return False
+    order = np.argsort(trees.cell[leaf], kind="stable")
+    numbered = np.array_equal(trees.cell[leaf][order], np.arange(leaf.sum()))
+    return numbered and bool((np.diff(own[leaf][order]) >= 0).all())
 
 
 def asks_inside(model: Any, n_features: int) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.dispatch import SUM, compiled, entry_point
-from onkel.metrics import WINDOW, errors, metrics_for, state_of
+from onkel.limits import COUNT, MOST, NOT_NEGATIVE, TOTAL, Range, refuse, violation
+from onkel.metrics import WINDOW, errors, metrics_for, restore, state_of
 from onkel.model.answers import Answers, plain_answers
 from onkel.model.columns import resized
 from onkel.online import Online
@@ -30,6 +31,21 @@ class Point(NamedTuple):
     rows: int
     error: float
     window_error: float
+
+
+OF_TALLY = {"rows": COUNT, "total": TOTAL, "spacing": Range(1.0, MOST, whole=True), "seconds": NOT_NEGATIVE}
+
+
+def points(kind: Callable[..., Any], found: Any, rows: float) -> list[Any]:
+    """The points of a curve from a file: rows so far, at most all, and numbers that are not negative."""
+    at = np.array([point[0] for point in found], np.float64)
+    if any(type(point[0]) is not int for point in found) or (np.diff(at, prepend=0.0) <= 0.0).any():
+        raise ValueError("Its curve goes back.")
+    refuse(violation({"rows": at}, {"rows": Range(1.0, rows, whole=True)}).format("its curve"))
+    for _, number, *more in found:
+        numbers = np.array([number, *more[0]] if more and isinstance(more[0], tuple) else [number, *more], np.float64)
+        refuse(violation({"errors": numbers}, {"errors": TOTAL}).format("its curve"))
+    return [kind(*point) for point in found]
 
 
 class Tally:
@@ -83,15 +99,14 @@ class Tally:
         self.rows, self.total, self.spacing, self.seconds = (
             state[key] for key in ("rows", "total", "spacing", "seconds")
         )
-        if not (isinstance(self.rows, int) and self.rows >= 0 and isinstance(self.spacing, int) and self.spacing > 0):
-            raise ValueError("Neither rows nor the distance between two points of a curve can be such numbers.")
-        self.curve = [Point(*point) for point in state["curve"]]
-        self._recent = np.array(state["recent"], np.float64)
+        mistakes = {} if self.answers.task == "regression" else {"total": NOT_NEGATIVE}
+        refuse(violation(state, OF_TALLY | mistakes).format("its errors"))
+        self.curve, self._recent = points(Point, state["curve"], self.rows), np.array(state["recent"], np.float64)
+        if self._recent.ndim != 1 or len(self._recent) > self.window:
+            raise ValueError("Its last errors are more than a window holds.")
+        refuse(violation({"recent": self._recent}, {"recent": TOTAL}).format("its errors"))
         for metric, own in zip(self.metrics, state["metrics"], strict=True):
-            known = state_of(metric)
-            if known.keys() != own.keys() or not all(_alike(known[key], own[key]) for key in own):
-                raise ValueError("These are the errors of another task.")
-            vars(metric).update(own)
+            restore(metric, own)
 
     def report(self) -> dict[str, Any]:
         """Everything as plain numbers, by name."""
@@ -129,14 +144,6 @@ def mean(numbers: Any) -> float:
     for k in range(n):
         total += numbers[k]
     return total / n
-
-
-def _alike(empty: Any, found: Any) -> bool:
-    """Whether a value can stand where an empty one is."""
-    if not isinstance(empty, np.ndarray):
-        return type(empty) is type(found)
-    same = isinstance(found, np.ndarray) and empty.dtype == found.dtype and empty.ndim == found.ndim
-    return same and (not empty.size or empty.shape == found.shape)
 
 
 def by_rows(online: Online, blocks: Pairs) -> Iterator[tuple[Numbers, Numbers]]:

@@ -14,18 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.dispatch import compiled, entry_point, known
+from onkel.limits import COUNT, contradiction, limits
 
 ROWS = 1000  # whose errors are kept
 COVERAGE = 0.9  # of the intervals that are watched while a stream is learned
 
 
 @known
+@limits(count=COUNT)
 class Errors(NamedTuple):
     """The last errors as they came (ROWS,), in order (ROWS,), and how many there were (1,)."""
 
     recent: Any
     ordered: Any
     count: Any
+
+
+@contradiction.register
+def _(state: Errors) -> str:
+    n = min(int(state.count[0]), len(state.recent))
+    right = np.array_equal(np.sort(state.recent[:n]), state.ordered[:n])
+    return "" if right else "its last errors are not those that it has in order"
 
 
 def no_errors() -> Errors:

@@ -78,7 +78,10 @@ def _width(gamma: float | str | None, sigma: float | None, convert: Any) -> floa
     if sigma is not None:
         if gamma not in (None, "scale"):
             raise ValueError("Give gamma or sigma, not both.")
-        gamma = convert(_positive("sigma", sigma))
+        try:
+            gamma = convert(_positive("sigma", sigma))
+        except ArithmeticError:  # its square is 0 or infinite
+            raise ValueError(f"sigma must be a number whose square is one, too, not {sigma!r}.") from None
     if gamma is None or isinstance(gamma, str):
         if gamma not in (None, *RULES):
             raise ValueError(f"gamma must be a number or one of {', '.join(RULES)}, not {gamma!r}.")

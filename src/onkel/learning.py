@@ -5,12 +5,14 @@ from typing import Any, NamedTuple
 
 from onkel.dispatch import known
 from onkel.learners import driving
+from onkel.limits import COUNT, NOT_NEGATIVE, contradiction, in_their_order, limits
 from onkel.rows import some
 from onkel.scaling import Standardised, standardised, touched
 from onkel.undoing import Undo
 
 
 @known
+@limits(importance=NOT_NEGATIVE, numbers=COUNT, seen=COUNT)
 class Waiting(NamedTuple):
     """A model that is not final, because a rule waits for rows: those held, and the model that they give so far.
 
@@ -23,6 +25,11 @@ class Waiting(NamedTuple):
     numbers: Any  # of the rows held: their places in the stream
     seen: Any  # (1,): rows of the stream so far
     model: Any  # None before the first row
+
+
+@contradiction.register
+def _(held: Waiting) -> str:
+    return "" if in_their_order(held.numbers, int(held.seen[0])) else "its rows are none of those learned"
 
 
 def bare(model: Any) -> Any:

@@ -3,7 +3,7 @@
 All sums are float64 and added up row by row, so they do not depend on how the stream is cut either.
 """
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from onkel.calibration import calibrate
 from onkel.dispatch import entry_point
 from onkel.intervals import COVERAGE, follow
+from onkel.limits import COUNT, FINITE, NOT_NEGATIVE, TOTAL, Range, between, refuse, violation
 from onkel.model.answers import Answers, ClassAnswers, plain_answers
 from onkel.model.numbers import NumberAnswers
 
@@ -21,6 +22,8 @@ BINS = 15  # of what answers claim
 
 class Metric(Protocol):
     """Something that follows targets (n,) and the scores (n, K) the rows had before they were learned."""
+
+    ranges: ClassVar[dict[str, Range]]  # of what it has added up
 
     def update(self, targets: Numbers, scores: Numbers) -> None: ...
     def report(self) -> dict[str, Any]: ...
@@ -46,6 +49,8 @@ def errors(task: str, targets: Numbers, scores: Numbers, ties: str = "second") -
 
 class ConfusionMatrix:
     """How often each class (row) was taken for each class (column), and the recall of each."""
+
+    ranges: ClassVar = {"counts": COUNT}
 
     def __init__(self, answers: ClassAnswers, ties: str) -> None:
         self._answers, self._ties = answers, ties
@@ -76,6 +81,8 @@ class Probabilities:
     Probabilities are those learned on the rows before. Answers are sorted into bins by what they claim; the calibration
     error is the mean distance of claimed and true shares, each bin counting as its rows.
     """
+
+    ranges: ClassVar = {"total": TOTAL, "rows": COUNT, "counts": COUNT, "claimed": NOT_NEGATIVE, "right": COUNT}
 
     def __init__(self, answers: ClassAnswers) -> None:
         self._answers, self.total, self.rows = answers, 0.0, 0
@@ -115,6 +122,8 @@ def sort_out(claims: Any, right: Any, total: float, counts: Any, claimed: Any, h
 class WindowAUC:
     """Area under the ROC curve over the last rows: how often a positive row scores above a negative one."""
 
+    ranges: ClassVar = {"window": COUNT, "targets": between(-1.0, 1.0), "scores": FINITE}
+
     def __init__(self, answers: ClassAnswers, window: int = WINDOW) -> None:
         self._answers, self.window, self.targets, self.scores = answers, window, np.zeros(0), np.zeros(0)
 
@@ -145,6 +154,8 @@ def auc(positive: NDArray[np.bool_], scores: Numbers) -> float | None:
 class RegressionErrors:
     """Mean squared error, its root, and mean absolute error."""
 
+    ranges: ClassVar = {"squares": TOTAL, "sizes": TOTAL, "rows": COUNT}
+
     def __init__(self) -> None:
         self.squares, self.sizes, self.rows = 0.0, 0.0, 0
 
@@ -162,6 +173,8 @@ class RegressionErrors:
 
 class Intervals:
     """How many rows lie in the interval around their prediction, and how wide these are."""
+
+    ranges: ClassVar = {"rows": COUNT, "inside": COUNT, "width": TOTAL}
 
     def __init__(self, answers: NumberAnswers) -> None:
         self._answers, self.rows, self.inside, self.width = answers, 0, 0, 0.0
@@ -194,3 +207,23 @@ def metrics_for(answers: Answers, window: int = WINDOW, ties: str = "second") ->
 def state_of(metric: Metric) -> dict[str, Any]:
     """All that a metric has added up."""
     return {name: value for name, value in vars(metric).items() if not name.startswith("_")}
+
+
+def restore(metric: Metric, own: dict[str, Any]) -> None:
+    """Go on where another metric of the same kind was; a ValueError where these cannot be its sums."""
+    known = state_of(metric)
+    if known.keys() != own.keys() or not all(_alike(known[key], own[key]) for key in own):
+        raise ValueError("These are the errors of another task.")
+    refuse(violation(own, metric.ranges).format("its errors"))
+    lengths = {len(own[key]) for key, value in known.items() if isinstance(value, np.ndarray) and not value.size}
+    if len(lengths) > 1 or own.get("window") != known.get("window") or max(lengths, default=0) > own.get("window", 0):
+        raise ValueError("Its last rows are more than a window holds.")
+    vars(metric).update(own)
+
+
+def _alike(empty: Any, found: Any) -> bool:
+    """Whether a value can stand where an empty one is."""
+    if not isinstance(empty, np.ndarray):
+        return type(empty) is type(found)
+    same = isinstance(found, np.ndarray) and empty.dtype == found.dtype and empty.ndim == found.ndim
+    return same and (not empty.size or empty.shape == found.shape)

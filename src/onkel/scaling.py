@@ -19,6 +19,7 @@ import numpy as np
 
 from onkel.borrow import borrowed, row
 from onkel.dispatch import compiled, entry_point, known, verb
+from onkel.limits import COUNT, MOST, between, contradiction, limits
 from onkel.rows import Csr, Dense, row_count
 
 BULK, FARTHEST = 2.0, 20.0  # where the squashing begins, and the largest number that comes out
@@ -28,10 +29,16 @@ GUARD = 100.0  # times the variance of a window: the statistics are taken for sp
 WINDOW = 16.0  # length of the first window
 FLAT = 1e-12  # a deviation below this share of the mean is rounding
 HUGE = 1e100  # what an infinite number counts as
+SEEN = between(-1.01 * HUGE, 1.01 * HUGE)  # a mean of rounded sums may be a little beyond
+SQUARES = between(0.0, MOST * 4.1 * HUGE**2)
 GAP = 4.0  # deviations by which the others would move away from a number that almost all rows share
 
 
 @known
+@limits(
+    count=COUNT, mean=SEEN, moment=SQUARES, window_count=COUNT, window_mean=SEEN, window_moment=SQUARES,
+    window_length=COUNT, common=SEEN, hits=COUNT,
+)  # fmt: skip
 class Scaler(NamedTuple):
     """Running statistics of each feature, and those of its window; counts are float64 to stay in vector registers."""
 
@@ -45,6 +52,13 @@ class Scaler(NamedTuple):
     common: Any  # (d,): the number that may be the one of most rows
     votes: Any  # rows with it less rows without, since it has been the candidate
     hits: Any  # rows with it since then
+
+
+@contradiction.register
+def _(state: Scaler) -> str:
+    counted = (state.hits <= state.count) & ((state.count > 0.0) | (state.moment == 0.0))
+    windows = (state.window_count < state.window_length) & (state.window_length >= WINDOW)
+    return "" if (counted & windows).all() else "its counts of rows contradict each other"
 
 
 @known

@@ -29,7 +29,8 @@ from onkel.whole_files import whole_file
 FORMAT = "onkel-model"
 VERSION = 4
 LARGEST = 4 * 2**30  # bytes of a model that `read` accepts
-LARGEST_HEADER = 1 << 25  # bytes of JSON, which takes up to twenty times as much when it is read
+LARGEST_HEADER = 1 << 25  # bytes of JSON
+MOST_PARTS = 1 << 19  # of the header: read, the smallest takes twenty times as many bytes as in the file
 LONGEST_NPY_HEADER = 1000
 NPY_HEADER = re.compile(
     r"\{'descr': (?P<type>.+), 'fortran_order': (?P<order>True|False), 'shape': \((?P<shape>[\d, ]*)\), \} *\n"
@@ -40,7 +41,7 @@ LAST_CHARACTER = 0x10FFFF
 NOT_FINITE = ("inf", "-inf", "nan")
 DAMAGE = (
     *(struct.error, zlib.error, lzma.LZMAError, EOFError, OSError, MemoryError, NotImplementedError),
-    *(KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError, RecursionError, RuntimeError),
+    *(KeyError, IndexError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, RuntimeError),
 )  # what broken bytes make Python's own readers raise
 
 
@@ -74,7 +75,7 @@ def flat(content: dict[str, Any]) -> tuple[str, list[np.ndarray[Any, Any]]]:
     """The header, and the arrays that it counts."""
     arrays: list[np.ndarray[Any, Any]] = []
     header = json.dumps({"format": FORMAT, "version": VERSION, "content": flatten(content, arrays)}, indent=1)
-    if len(header) > LARGEST_HEADER or len(arrays) >= MOST_MEMBERS:
+    if len(header) > LARGEST_HEADER or len(arrays) >= MOST_MEMBERS or most_parts(header.encode()) > MOST_PARTS:
         raise SnapshotError("The model has too many parts to be saved.")
     return header, arrays
 
@@ -109,7 +110,10 @@ def read_from(file: IO[bytes]) -> dict[str, Any]:
         raise SnapshotError("this is a zip file, but not an onkel model.")
     if found[0].size > LARGEST_HEADER:
         raise SnapshotError(f"its header is larger than {LARGEST_HEADER >> 20} MiB.")
-    header = json.loads(unpacked(file, found[0]), parse_constant=_refuse)
+    text = unpacked(file, found[0])
+    if most_parts(text) > MOST_PARTS:
+        raise SnapshotError("its header has too many parts.")
+    header = json.loads(text, parse_constant=_refuse)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise SnapshotError("this is not an onkel model.")
     version = header.get("version")
@@ -124,6 +128,11 @@ def read_from(file: IO[bytes]) -> dict[str, Any]:
     for older in range(version, VERSION):
         content = UPGRADES[older](content)
     return content
+
+
+def most_parts(text: bytes) -> int:
+    """At least as many as JSON has parts: each begins the text or a list, or stands behind a comma."""
+    return sum(map(text.count, (b",", b"[", b"{")))
 
 
 def _short(value: Any) -> str:

@@ -24,6 +24,7 @@ from onkel.widths import Sample
 
 TINY = 8  # what numbers of recipes are cut down to at first
 AMPLE = 1 << 16  # bytes that any model may have
+BEYOND = 2**53  # numbers of recipes that are the size of nothing
 DEEPEST = 8  # learners inside of learners
 MOST_COLUMNS = 1 << 31  # compressed rows number them by 32 bits
 
@@ -146,4 +147,4 @@ def _growing(learner: Learner, task: str, setting: Setting) -> Iterator[tuple[Le
 
 def _is_large(value: Any) -> bool:
     """Whether a parameter is a whole number that may be the size of something."""
-    return isinstance(value, int | float) and value > TINY and float(value).is_integer()
+    return isinstance(value, int | float) and TINY < value < BEYOND and float(value).is_integer()

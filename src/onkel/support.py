@@ -5,14 +5,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.dispatch import compiled, known
+from onkel.limits import COUNT, NOT_NEGATIVE, between, limits
 from onkel.points import copy_point, empty_points, put, resized
 from onkel.rows import aligned_zeros
 
 DAMAGED = "The model is damaged: its support holds more rows than it has room for, or fewer than none."
 SMALLEST_SCALE, LARGEST_SCALE = 1e-6, 1e6  # beyond, the common scale is multiplied into the coefficients
+SCALE = between(SMALLEST_SCALE, LARGEST_SCALE)
 
 
 @known
+@limits(sizes=NOT_NEGATIVE, born=COUNT, count=COUNT, scale=SCALE)
 class Support(NamedTuple):
     """f = scale * sum_k coef[:, k] k(point k, .) over the first `count` points."""
 

@@ -1,150 +1,168 @@
-"""Hand mutated bytes to our readers, and note whatever is neither an answer nor one sentence."""
+"""Hand bytes to our readers, and note whatever is neither an answer nor one sentence."""
 
+import bz2
+import contextlib
+import gzip
 import io
+import lzma
 import re
-import signal
-import time
-import warnings
-from collections import Counter
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
+import zstandard
 
 from onkel import snapshot
+from onkel.cli.checkpoints import Place, unpacked_rows, whole
+from onkel.evaluate import Tally
+from onkel.report.history import History
 from onkel.snapshot import DAMAGE, SnapshotError
 from onkel.stored import restored
 from onkel.streams import StreamError, open_stream
-from tests.fuzz.mutations import mutated, mutated_model
+from onkel.streams.table import Known
 
-LONGEST = 10  # seconds for one input
-TOKENS = {
-    "libsvm": [
-        b" ", b"\n", b"1:", b":", b"-1 ", b"+1 ", b"#", b"qid:1 ", b"1e999", b"nan", b"0x1p3", b"9" * 40, b"\r\n", b"-",
-        b"4294967296:1 ", b"2147483647:1 ", b"0:1 ", b"\t", b"\xef\xbb\xbf", b"\0", b"1:1:1", b"1_0", b".",
-    ],
-    "csv": [
-        b",", b"\n", b'"', b'""', b"\r\n", b"\r", b"nan", b"inf", b"1e999", b";", b"\xff", b"\xef\xbb\xbf", b" ", b"\t",
-        b"x", b'"\n"', b",,", b"0x10", b"1_0", b"\0", b"-", b"\xe2\x88\x921", b"'",
-    ],
-    "parquet": [],
-    "arrow": [],
-}  # fmt: skip
 OF_THE_WHOLE_FILE = (  # what is wrong with no line in particular
     "the file is empty", "the compressed file", "there are no rows in it", "no row has a feature", "no column",
-    "column ",
+    "column ", "there are no columns", "LIBSVM text has no columns",
     "this is no Parquet file that can be read", "this is no Arrow file that can be read", "there is only one column",
     "there is no column", "there are two columns", "a column is chosen twice", "its labels are",
 )  # fmt: skip
+TABLE: list[dict[str, Any]] = [  # how a table is read; the first byte of an input says which
+    {}, {"missing": "mean"}, {"missing": "zero", "on_error": "skip"}, {"categorical": [0]}, {"label": 0},
+    {"categorical": {1: "onehot"}, "missing": "mean"}, {"categorical": {0: "hash"}, "hash_columns": 4},
+    {"label": "y", "drop": [0]}, {"on_error": "skip", "block_rows": 2}, {"label": None, "known": Known(labels=False)},
+]  # fmt: skip
+LIBSVM: list[dict[str, Any]] = [{}, {"on_error": "skip"}, {"grows": True, "block_rows": 2}, {"n_features": 5}]
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": lambda data: gzip.compress(data, 1, mtime=0),
+    "bz2": lambda data: bz2.compress(data, 1),
+    "xz": lambda data: lzma.compress(data, preset=0),
+    "zst": zstandard.ZstdCompressor(1).compress,
+}
 
 
-class Found(NamedTuple):
-    """What came of all inputs."""
+class End:
+    """Where the last input that was refused came to its end."""
 
-    counts: Counter[str]
-    failures: list[tuple[bytes, str]]
-    slowest: float  # seconds
+    trace: TracebackType | None = None
 
 
-@contextmanager
-def at_most(seconds):
-    """Break off what takes longer, as an error that nobody expects."""
+last_end = End()
 
-    def late(*_: Any):
-        raise TimeoutError(f"more than {seconds} seconds")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
+class Reader(NamedTuple):
+    """How the bytes of an input are used."""
+
+    format: str = ""
+    options: tuple[dict[str, Any], ...] = ({},)
+    ending: str = ""
+    pyarrow: bool = True
+
+
+READERS = {
+    "models": Reader(),
+    "libsvm": Reader("libsvm", (*LIBSVM,)),
+    "csv": Reader("csv", (*TABLE,)),
+    "csv-python": Reader("csv", (*TABLE,), pyarrow=False),
+    "parquet": Reader("parquet", (*TABLE,)),
+    "arrow": Reader("arrow", (*TABLE,)),
+    **{ending: Reader("libsvm", (*LIBSVM,), f".{ending}") for ending in COMPRESS},
+}
+
+
+def load(data: bytes) -> str:
+    """Load a model from bytes, score two rows and learn them, go on with its checkpoint; what came of it."""
     try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def load(data):
-    """Load a model from bytes, score two rows and learn them; what came of it."""
-    try:
-        online, *_ = restored(snapshot.read_from(io.BytesIO(data)))
+        found = restored(snapshot.read_from(io.BytesIO(data)))
+        if "progress" in found.extra:
+            with whole("a file"):
+                go_on(found)
     except MemoryError:
         raise
     except SnapshotError as error:
+        last_end.trace = error.__traceback__
         return told(str(error))
-    except DAMAGE:
+    except DAMAGE as error:
+        last_end.trace = error.__traceback__
         return "refused as damaged"
+    online, answers = found.online, found.answers
     width = online.setting.n_features
     if width <= 64:
         rows, targets = np.linspace(0.0, 2.0, 2 * width).reshape(2, width), np.array([1.0, 1.0])
-        assert np.isfinite(online.score(rows)).all()
+        scores = online.score(rows)
+        assert np.isfinite(scores).all()
+        if online.task == "regression":
+            bounds = answers.intervals(scores)
+            assert not np.isnan(bounds).any()
+            assert (bounds[:, 0] <= bounds[:, 1]).all()
+        else:
+            assert np.abs(answers.probabilities(scores).sum(axis=1) - 1.0).max() < 1e-9
         assert np.isfinite(online.learn(rows, targets)).all()
+        answers.follow(targets, None, scores)
         assert np.isfinite(online.score(rows)).all()
     return "loaded"
 
 
-def read(path, format):
+def go_on(found: Any) -> None:
+    """What `onkel run --resume` does with a checkpoint before it reads rows."""
+    progress = found.extra["progress"]
+    Place(*progress["place"])
+    Tally(found.answers).restore(progress["tally"])
+    deque(unpacked_rows(progress["waiting"]))
+    if progress["history"] is not None:
+        History(found.online).restore(progress["history"])
+
+
+def read(path: Path, reader: Reader, options: dict[str, Any]) -> str:
     """Read all rows of a file; what came of it."""
     try:
-        rows = 0
-        for block in open_stream(path, format=format):
+        rows, labelled = 0, "known" not in options
+        for block in open_stream(path, format=reader.format, **options):
             numbers = block.rows.data if hasattr(block.rows, "indptr") else block.rows
-            assert np.isfinite(numbers).all()
+            assert np.isfinite(numbers).all() or (not labelled and not np.isinf(numbers).any())
             rows += len(block.labels)
         assert rows > 0
         return "read"
     except StreamError as error:
-        place, _, what = str(error).partition(": ")
-        in_a_line = re.fullmatch(rf"{re.escape(str(path))}, (line|row) \d+", place)
-        if not in_a_line and not (place == str(path) and what.startswith(OF_THE_WHOLE_FILE)):
+        where, _, what = str(error).partition(": ")
+        in_a_line = re.fullmatch(rf"{re.escape(str(path))}, (line|row) \d+", where)
+        if not in_a_line and not (where == str(path) and what.startswith(OF_THE_WHOLE_FILE)):
             raise AssertionError(f"It does not say where: {error}") from None
+        last_end.trace = error.__traceback__
         return told(str(error))
 
 
-def told(sentence):
+def told(sentence: str) -> str:
     """What a refusal is, if it is one sentence."""
     if "\n" in sentence or not sentence.endswith("."):
         raise AssertionError(f"This is no sentence: {sentence}")
     return "refused in a sentence"
 
 
-def fuzz(make, use, inputs, seed=0, keep_going=False):
-    """Use inputs that `make` makes of random numbers; an unexpected error is kept with its input, or raised."""
-    random, found, slowest = np.random.default_rng(seed), Counter[str](), 0.0
-    failures = list[tuple[bytes, str]]()
-    for _ in range(inputs):
-        data = make(random)
-        start = time.perf_counter()
-        try:
-            with at_most(LONGEST), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found[use(data)] += 1
-        except Exception as error:
-            if not keep_going:
-                raise
-            found["FAILED"] += 1
-            failures.append((data, repr(error)))
-        slowest = max(slowest, time.perf_counter() - start)
-    return Found(found, failures, slowest)
+@contextlib.contextmanager
+def user(name: str, folder: Path) -> Iterator[Callable[[bytes], str]]:
+    """What takes an input of a reader and says what came of it; raises where that is neither answer nor sentence."""
+    reader = READERS[name]
+    if name == "models":
+        yield load
+        return
+    path = folder / f"fuzzed.{reader.format}{reader.ending}"
+
+    def use(data: bytes) -> str:
+        path.write_bytes(data[1:])
+        return read(path, reader, reader.options[data[0] % len(reader.options)] if data else {})
+
+    with mock.patch("onkel.streams.arrow.has_pyarrow", return_value=reader.pyarrow):
+        yield use
 
 
-def fuzz_models(seeds, inputs, seed=0, keep_going=False):
-    """Mutated model files."""
-
-    def make(random):
-        return mutated_model(random, seeds[int(random.integers(len(seeds)))], seeds)
-
-    return fuzz(make, load, inputs, seed, keep_going)
-
-
-def fuzz_reader(folder, format, seeds, inputs, seed=0, keep_going=False):
-    """Mutated files of one format."""
-    path = Path(folder) / f"fuzzed.{format}"
-
-    def make(random):
-        return mutated(random, seeds[int(random.integers(len(seeds)))], seeds, TOKENS[format])
-
-    def use(data):
-        path.write_bytes(data)
-        return read(path, format)
-
-    return fuzz(make, use, inputs, seed, keep_going)
+@lru_cache
+def scratch() -> Path | None:
+    """A folder in memory, where there is one."""
+    shared = Path("/dev/shm")
+    return shared if shared.is_dir() else None

@@ -1,11 +1,13 @@
-"""What is mutated: tiny model files, and tiny files of rows."""
+"""What is mutated: tiny model files, and tiny files of rows with a byte in front that says how they are read."""
 
 import io
-import os
-import tempfile
+from collections.abc import Callable
 
 import pyarrow as pa
 from pyarrow import parquet
+
+from tests.fuzz.running import COMPRESS, READERS
+from tests.snapshot import extreme_files
 
 LIBSVM = [
     b"1 1:0.5 3:-2\n-1 2:1e-3\n1\n-1 1:7 2:8 3:9\n",
@@ -19,6 +21,24 @@ CSV = [
     b"1;2;0\r\n3;4;1\r\n\r\n5;6;0\r\n",
     b'x,note,y\n1,"two\nlines",0\n2,"",1\n',
 ]
+TOKENS = {
+    "libsvm": [
+        b" ", b"\n", b"1:", b":", b"-1 ", b"+1 ", b"#", b"qid:1 ", b"1e999", b"nan", b"0x1p3", b"9" * 40, b"\r\n", b"-",
+        b"4294967296:1 ", b"2147483647:1 ", b"0:1 ", b"\t", b"\xef\xbb\xbf", b"\0", b"1:1:1", b"1_0", b".",
+    ],
+    "csv": [
+        b",", b"\n", b'"', b'""', b"\r\n", b"\r", b"nan", b"inf", b"1e999", b";", b"\xff", b"\xef\xbb\xbf", b" ", b"\t",
+        b"x", b'"\n"', b",,", b"0x10", b"1_0", b"\0", b"-", b"\xe2\x88\x921", b"'",
+    ],
+}  # fmt: skip
+MODELS = [
+    "fogd binary", "nogd binary", "rbp binary", "rrf binary", "raker binary", "ada_raker binary", "bkm binary",
+    "ik_ogd binary", "dual_sgd binary", "bpa_nn binary", "omkc binary", "projectron binary", "multi_rrf binary",
+    "norma binary", "tvm binary", "budget_perceptron binary", "rks multiclass", "auto multiclass",
+    "one_vs_rest multiclass", "ogd regression", "fkl regression", "auto regression", "ik_ogd trees",
+    "ik_ogd trees refresh", "fogd fastfood", "fogd held", "rrf mixture", "rbp csr", "open", "run binary", "run report",
+    "run regression", "run table",
+]  # fmt: skip
 
 
 def tables():
@@ -52,26 +72,22 @@ def arrow_files():
 
 
 def model_files():
-    """The bytes of tiny models of many types, that have learned a few rows."""
-    from onkel import stored
-    from tests.tables import parameters, started, stream
+    """The bytes of tiny models of many types, that have learned a few rows, and of checkpoints."""
+    return [extreme_files.file_of(name) for name in MODELS]
 
-    wanted = {
-        "binary": "fogd nogd rbp rrf raker ada_raker bkm ik_ogd dual_sgd bpa_nn omkc projectron multi_rrf norma",
-        "multiclass": "rks auto one_vs_rest",
-        "regression": "ogd fkl auto",
-    }
-    found = []
-    cells = [(name, task, parameters(name, task)) for task, names in wanted.items() for name in names.split()]
-    cells += [("ik_ogd", "binary", {"partition": "trees", "t": 7, "psi": 9, "sample": 16, "max_depth": 2})]
-    cells += [("fogd", "binary", {"n_frequencies": 13, "draw": "fastfood", "sigma": 1.5})]
-    for name, task, given in cells:
-        online = started(name, task, given, "float32")
-        X, y = stream(task)
-        online.learn(X[:40], y[:40])
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "model")
-            stored.save_model(path, online)
-            with open(path, "rb") as file:
-                found.append(file.read())
-    return found
+
+def compressed(ending: str) -> list[bytes]:
+    """Compressed text."""
+    return [COMPRESS[ending](data) for data in LIBSVM]
+
+
+def seeds_of(name: str) -> list[bytes]:
+    """The inputs with which the fuzzing of a reader begins."""
+    if name == "models":
+        return model_files()
+    plain: dict[str, Callable[[], list[bytes]]] = {
+        "libsvm": lambda: LIBSVM, "csv": lambda: CSV, "csv-python": lambda: CSV, "parquet": parquet_files,
+        "arrow": arrow_files,
+    }  # fmt: skip
+    files = plain[name]() if name in plain else compressed(name)
+    return [bytes([way]) + data for data in files for way in range(len(READERS[name].options))]

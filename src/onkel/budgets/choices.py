@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 from onkel.budgets.verbs import choose
 from onkel.dispatch import compiled
 from onkel.kernels import self_similarity
+from onkel.limits import COUNT, limits
 from onkel.randomness import choice
 
 TIE = 1e-6  # relative: coefficients that are equal in exact arithmetic differ by rounding
 
 
+@limits(next=COUNT)
 class Oldest(NamedTuple):
     """The point that came first. Points are replaced in the order of their slots."""
 

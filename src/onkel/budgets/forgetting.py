@@ -9,6 +9,7 @@ from onkel.budgets.choices import Oldest
 from onkel.budgets.neighbours import similar_to
 from onkel.budgets.verbs import admit, choose
 from onkel.dispatch import compiled
+from onkel.limits import COUNT, limits
 from onkel.losses import mistaken
 from onkel.rows import dot
 from onkel.support import append, place
@@ -16,6 +17,7 @@ from onkel.support import append, place
 SHARE = 15.0 / 32.0  # of the mistakes that the damage by removals may reach
 
 
+@limits(mistakes=COUNT)
 class Fade(NamedTuple):
     """When full, all coefficients are multiplied by phi in (0, 1] and the oldest point r is dropped.
 

@@ -13,11 +13,13 @@ from onkel.budgets.neighbours import note, similar_to
 from onkel.budgets.verbs import admit
 from onkel.dispatch import compiled
 from onkel.kernels import self_similarity
+from onkel.limits import NOT_NEGATIVE, limits
 from onkel.support import append, take_over
 
 ACCURACY = 1e-3  # of the optimality conditions
 
 
+@limits(weights=NOT_NEGATIVE, duals=NOT_NEGATIVE)
 class Prototypes(NamedTuple):
     """A candidate becomes a prototype. One too many: the farthest beyond `far` goes, or the closest two are merged.
 

@@ -13,6 +13,7 @@ import numpy as np
 from onkel.borrow import borrowed, keep, row
 from onkel.budgets.neighbours import note
 from onkel.dispatch import compiled, known
+from onkel.limits import COUNT, contradiction, limits
 from onkel.rows import Dense, aligned_zeros, dot, project_row
 
 REFINEMENTS = 4
@@ -20,6 +21,7 @@ FINE, COARSE = 1e-13, 1e-9  # remainders of K x = b: as good as rounding allows,
 
 
 @known
+@limits(turn=COUNT)
 class Span(NamedTuple):
     """K and A = K^-1 over the first points of a support, in the order of their slots.
 
@@ -31,6 +33,11 @@ class Span(NamedTuple):
     gram: Any  # (B, B)
     inverse: Any  # (B, B)
     turn: Any  # (1,): the column that is renewed next
+
+
+@contradiction.register
+def _(span: Span) -> str:
+    return "" if span.turn[0] <= len(span.gram) else "the next column is beyond the last"
 
 
 class Projection(NamedTuple):

@@ -13,6 +13,7 @@ from onkel.budgets.neighbours import note
 from onkel.budgets.verbs import admit
 from onkel.dispatch import compiled
 from onkel.kernels import self_similarity
+from onkel.limits import COUNT, limits
 from onkel.support import append, place
 
 INDEPENDENT = 1e-6  # of k_tt k_nn: a smaller determinant counts as none
@@ -22,6 +23,7 @@ class ToCandidate(NamedTuple):
     """The candidate takes over: rho_r = k_rr - k_rt^2 / k_tt, and it gets a_r k_rt / k_tt. O(B) per row."""
 
 
+@limits(nearest=COUNT)
 class ToNeighbour(NamedTuple):
     """The candidate and the nearest neighbour of r take over, by the least squares of their two images.
 

@@ -107,7 +107,7 @@ def whole(path: str) -> Iterator[None]:
     """What fails inside is missing in a checkpoint, or is not what it should be."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         raise SnapshotError(f"{path}: its progress is damaged.") from None
 
 

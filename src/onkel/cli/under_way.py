@@ -26,6 +26,7 @@ from onkel.cli.feeding import Feed
 from onkel.cli.trail import Digests, Trail, checked, differences
 from onkel.cli.writing import WholeFile, is_special, size_on_disk
 from onkel.evaluate import Tally, prequential
+from onkel.limits import COUNT, refuse, violation
 from onkel.recipes import Learner
 from onkel.report.history import History
 from onkel.snapshot import nbytes
@@ -61,11 +62,13 @@ class UnderWay:
         """Take over what a checkpoint holds; it must be of the same stream."""
         with whole(path):
             self.now = self.place = Place(*progress["place"])
+            refuse(violation(self.place._asdict(), {"passes": COUNT, "rows": COUNT}).format("its place"))
             self.known = checked(progress.get("rows"))
             other = differences(progress["stream"], self.stream(), self.known is not None, self._more_may_come())
             self.tally.restore(progress["tally"])
             self.waiting.extend(unpacked_rows(progress["waiting"]))
             seen, self.scores_size = progress["history"], progress["scores"]
+            refuse(violation({"scores": self.scores_size or 0}, {"scores": COUNT}).format("its place"))
             if seen is not None and self.history is not None:
                 self.history.restore(seen)
         if other:

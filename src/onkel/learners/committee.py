@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.dispatch import known
+from onkel.limits import COUNT, limits
 
 
 @known
+@limits(clock=COUNT)
 class Committee(NamedTuple):
     """Models of the same task; their answer is the mean of their scores, or the result of a vote."""
 

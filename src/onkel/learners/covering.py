@@ -12,10 +12,12 @@ import numpy as np
 from onkel.borrow import row
 from onkel.learners.experts import Experts, Hedge, blend, by_logarithms, reward
 from onkel.learners.historic import Ranked, RankedLevels
+from onkel.limits import COUNT, POSITIVE, contradiction, limits
 from onkel.losses import suffer
 from onkel.support import finite
 
 
+@limits(rates=POSITIVE, round=COUNT)
 class Ensemble(NamedTuple):
     """f = sum_k h_k f_k / sum_k h_k; h_k = rate_k when an interval of level k begins, then log h_k -= rate_k (l_k - l).
 
@@ -27,6 +29,13 @@ class Ensemble(NamedTuple):
     rates: Any  # (levels,)
     log_weights: Any  # (levels,)
     round: Any  # (1,)
+
+
+@contradiction.register
+def _(combination: Ensemble) -> str:
+    wanted = [rate_of(combination.rate, k) for k in range(len(combination.rates))]
+    right = len(wanted) == len(combination.log_weights) and np.allclose(combination.rates, wanted)
+    return "" if right else "its rates are not those of its levels"
 
 
 def rate_of(rate: float, k: int) -> float:

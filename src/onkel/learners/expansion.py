@@ -8,6 +8,7 @@ from onkel.borrow import borrowed, keep, row
 from onkel.budgets.verbs import admit
 from onkel.dispatch import compiled, entry_point, known
 from onkel.kernels import measure, self_similarity, similarities
+from onkel.limits import COUNT, limits
 from onkel.losses import adapt, suffer
 from onkel.rows import dot, row_count
 from onkel.steps import pace
@@ -15,6 +16,7 @@ from onkel.support import Candidate, Support, empty_support, finite, forget, tru
 
 
 @known
+@limits(clock=COUNT)
 class Expansion(NamedTuple):
     """A kernel expansion with its rules. The offset b moves with rate `offset_rate`, 0 where there is none."""
 

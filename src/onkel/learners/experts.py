@@ -10,11 +10,13 @@ import numpy as np
 
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, entry_point, known, verb
+from onkel.limits import COUNT, limits
 from onkel.losses import soften, suffer
 from onkel.support import finite
 
 
 @known
+@limits(clock=COUNT)
 class Experts(NamedTuple):
     """Models of the same task, and what makes one answer of theirs."""
 

@@ -11,11 +11,13 @@ import numpy as np
 from onkel.borrow import row
 from onkel.dispatch import compiled
 from onkel.learners.experts import blend, reward, weighted
+from onkel.limits import COUNT, NOT_NEGATIVE, POSITIVE, limits
 from onkel.losses import suffer
 
 LEAST, LEAST_OF_LEVELS, MOST = 1e-12, 1e-10, 1e10  # added to each weight; sum beyond which weights are divided by it
 
 
+@limits(weights=NOT_NEGATIVE)
 class Ranked(NamedTuple):
     """f = sum_p w_p f_p / sum_p w_p, w_p <- w_p base^r_p + 1e-12."""
 
@@ -24,6 +26,7 @@ class Ranked(NamedTuple):
     weights: Any  # (P,)
 
 
+@limits(rates=POSITIVE, weights=NOT_NEGATIVE, round=COUNT)
 class RankedLevels(NamedTuple):
     """f = sum_k h_k f_k / sum_k h_k over all levels, h_k <- h_k rate^r_k + 1e-10 over those that are there.
 

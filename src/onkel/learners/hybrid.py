@@ -11,15 +11,17 @@ from onkel.borrow import borrowed, keep, row
 from onkel.budgets.choices import TIE, square_of
 from onkel.dispatch import compiled, entry_point, known
 from onkel.kernels import measure, self_similarity, similarities
+from onkel.limits import COUNT, limits
 from onkel.losses import adapt, suffer
 from onkel.maps.verbs import factor, lift, width, work_width
 from onkel.points import room_for_one, standing
 from onkel.rows import dot, row_count
 from onkel.steps import pace
-from onkel.support import Candidate, Support, append, finite, forget, take_over, trust
+from onkel.support import SCALE, Candidate, Support, append, finite, forget, take_over, trust
 
 
 @known
+@limits(scale=SCALE, clock=COUNT)
 class Hybrid(NamedTuple):
     """An expansion and a linear part. When the support is full, its `merge` smallest terms move to the features."""
 

@@ -10,14 +10,16 @@ import numpy as np
 
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, entry_point, known
+from onkel.limits import COUNT, limits
 from onkel.losses import adapt, suffer
 from onkel.maps.isolation import SIDE_BY_SIDE, cell_count, locate, partition_count
 from onkel.rows import row_count
 from onkel.steps import pace
-from onkel.support import finite, forget
+from onkel.support import SCALE, finite, forget
 
 
 @known
+@limits(scale=SCALE, clock=COUNT)
 class Indexed(NamedTuple):
     """Weights of all cells; the cost of a score is the number of partitions, however many cells they have."""
 

@@ -6,14 +6,16 @@ import numpy as np
 
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, entry_point, known
+from onkel.limits import COUNT, contradiction, limits
 from onkel.losses import adapt, suffer
 from onkel.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
 from onkel.rows import dot, row_count
-from onkel.steps import has_memory, move, pace
-from onkel.support import finite, forget
+from onkel.steps import ADAGRAD, has_memory, move, pace
+from onkel.support import SCALE, finite, forget
 
 
 @known
+@limits(scale=SCALE, clock=COUNT)
 class Linear(NamedTuple):
     """scores = scale * factor(feature_map) * weights @ features."""
 
@@ -24,6 +26,12 @@ class Linear(NamedTuple):
     memory: Any  # (K, width) for steps that keep a number per weight, else (K, 0)
     scale: Any  # (1,)
     clock: Any  # (1,): rows learned
+
+
+@contradiction.register
+def _(model: Linear) -> str:
+    right = getattr(model.step, "code", None) != ADAGRAD or (model.memory >= 0.0).all()
+    return "" if right else "its sums of squares are negative"
 
 
 def linear(feature_map: Any, loss: Any, step: Any, n_outputs: int, dtype: Any) -> Linear:

@@ -6,6 +6,7 @@ import numpy as np
 
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, entry_point, known
+from onkel.limits import COUNT, limits
 from onkel.losses import soften
 from onkel.maps.tuned import descend, lift_row, remember, room_of, unit_of
 from onkel.readouts.exact import look, pull_exact, size, solve
@@ -17,6 +18,7 @@ from onkel.support import finite
 
 
 @known
+@limits(clock=COUNT)
 class Mixed(NamedTuple):
     """A learned map, its readouts, and the mixture of their answers."""
 

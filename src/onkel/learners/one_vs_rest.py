@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.dispatch import known
+from onkel.limits import COUNT, limits
 
 
 @known
+@limits(clock=COUNT)
 class OneVsRest(NamedTuple):
     """Binary models, one per class; the score of a class is that of its model."""
 

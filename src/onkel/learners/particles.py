@@ -14,6 +14,7 @@ import numpy as np
 
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import SUM, compiled, entry_point, known
+from onkel.limits import COUNT, NOT_NEGATIVE, contradiction, limits
 from onkel.losses import suffer
 from onkel.maps.fourier import turn
 from onkel.maps.learned import add_pull
@@ -35,6 +36,7 @@ class Posterior(NamedTuple):
 
 
 @known
+@limits(energy=NOT_NEGATIVE, importance=NOT_NEGATIVE, held=COUNT, steps=COUNT, clock=COUNT)
 class Particles(NamedTuple):
     """All particles, the mini-batch so far, and the running squares of their steps."""
 
@@ -56,6 +58,13 @@ class Particles(NamedTuple):
     clock: Any  # (1,): rows learned
     steady: Any = None  # (S, K, 2 D + 1): the running mean of the weights, which answers; old files have none
     tail: float = 0.0  # about this share of the steps, the last ones, is in that mean
+
+
+@contradiction.register
+def _(model: Particles) -> str:
+    targets, classes = model.targets, model.weights.shape[1]
+    right = classes == 1 or ((targets >= 0.0) & (targets < classes) & (targets == np.floor(targets))).all()
+    return "" if right else "a target is no number of a class"
 
 
 class Desk(NamedTuple):

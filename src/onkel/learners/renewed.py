@@ -10,6 +10,7 @@ import numpy as np
 from onkel.dispatch import known
 from onkel.learners import indexed
 from onkel.learners.indexed import Indexed
+from onkel.limits import COUNT, contradiction, in_their_order, limits
 from onkel.maps.growing import cells, trees
 from onkel.maps.isolation import Cells, SparseCells, Trees
 from onkel.maps.renewing import cell_counts, replaced
@@ -32,6 +33,7 @@ class Rule(NamedTuple):
 
 
 @known
+@limits(numbers=COUNT)
 class Renewed(NamedTuple):
     """A learner over partitions, with at most psi rows since the last renewal, each of them with the same chance."""
 
@@ -44,6 +46,12 @@ class Renewed(NamedTuple):
     def clock(self) -> Any:
         """(1,): rows learned."""
         return self.model.clock
+
+
+@contradiction.register
+def _(renewed: Renewed) -> str:
+    right = in_their_order(renewed.numbers, int(renewed.clock[0]))
+    return "" if right else "its rows are none of those learned"
 
 
 def make(rule: Rule, rows: Any, t: int, dtype: Any, seed: int) -> Trees | Cells | SparseCells:

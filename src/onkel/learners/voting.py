@@ -6,9 +6,11 @@ import numpy as np
 
 from onkel.dispatch import compiled, entry_point
 from onkel.learners.experts import blend, reward
+from onkel.limits import NOT_NEGATIVE, limits
 from onkel.randomness import draw, uniform
 
 
+@limits(weights=NOT_NEGATIVE)
 class Votes(NamedTuple):
     """f = sum_p w_p sgn(f_p), sgn(0) = 1; w_p is multiplied by `discount` where y f_p <= 0, and all are normalised.
 

@@ -11,16 +11,18 @@ import numpy as np
 from onkel.borrow import row
 from onkel.dispatch import compiled, known
 from onkel.kernels import Kernel
+from onkel.limits import NOT_NEGATIVE, contradiction, limits
 from onkel.maps.fourier import iid, turn
 from onkel.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
 from onkel.randomness import uniform_table
 from onkel.rows import Stretched, aligned_zeros, dot, entry, extent, project_row
-from onkel.steps import MINIBATCH, pace, stride
+from onkel.steps import ADAGRAD, MINIBATCH, pace, stride
 from onkel.support import finite
 from onkel.vecmath import sincospi
 
 
 @known
+@limits(factors=NOT_NEGATIVE)
 class Widths(NamedTuple):
     """Log-widths g (d,), their step, and what the step keeps for each."""
 
@@ -29,6 +31,12 @@ class Widths(NamedTuple):
     logs: Any  # (d,): g
     factors: Any  # (d,): exp(g), in the type of the model
     memory: Any  # (d,)
+
+
+@contradiction.register
+def _(own: Widths) -> str:
+    right = getattr(own.step, "code", None) != ADAGRAD or (own.memory >= 0.0).all()
+    return "" if right else "its sums of squares are negative"
 
 
 class Learned(NamedTuple):

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from onkel.borrow import row
 from onkel.dispatch import entry_point
 from onkel.kernels import measure, similarities
+from onkel.limits import NOT_NEGATIVE, limits
 from onkel.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
 from onkel.rows import Dense, dot, project, row_count
 from onkel.undoing import unchanging
 
 
 @unchanging
+@limits(sizes=NOT_NEGATIVE)
 class Nystroem(NamedTuple):
     """Landmarks with their kernel, and the projection M^T."""
 

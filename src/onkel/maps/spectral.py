@@ -11,18 +11,20 @@ from scipy import special
 
 from onkel.borrow import row
 from onkel.dispatch import compiled
+from onkel.limits import NOT_NEGATIVE, between, contradiction, limits
 from onkel.losses import soften
 from onkel.maps.fourier import turn
 from onkel.maps.learned import add_pull, steep
 from onkel.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
 from onkel.randomness import derive, normal_table
 from onkel.rows import Stretched, dot, entry, extent, project_row
-from onkel.steps import pace, stride
+from onkel.steps import ADAGRAD, pace, stride
 from onkel.support import finite
 
 ROUNDING = 1e-6  # relative, in single precision
 
 
+@limits(factors=NOT_NEGATIVE, shares=between(0.0, 1.0))
 class Spectral(NamedTuple):
     """The parameters of all components side by side: log-widths, means and logits, with what their step keeps."""
 
@@ -37,6 +39,13 @@ class Spectral(NamedTuple):
     log_memory: Any
     mean_memory: Any
     logit_memory: Any
+
+
+@contradiction.register
+def _(feature_map: Spectral) -> str:
+    memories = feature_map.log_memory, feature_map.mean_memory, feature_map.logit_memory
+    right = getattr(feature_map.step, "code", None) != ADAGRAD or all((memory >= 0.0).all() for memory in memories)
+    return "" if right else "its sums of squares are negative"
 
 
 def spectral(step: Any, limit: float, start: float, sizes: tuple[int, int, int], dtype: Any, seed: int) -> Spectral:

@@ -12,6 +12,7 @@ import numpy as np
 from onkel.borrow import row
 from onkel.dispatch import SUM, compiled, known
 from onkel.kernels import LOG2_E
+from onkel.limits import NOT_NEGATIVE, POSITIVE, between, contradiction, limits
 from onkel.maps.fourier import turn
 from onkel.randomness import normal_table
 from onkel.rows import Stretched, aligned_zeros, entry, extent, project_row, square_norm
@@ -22,6 +23,10 @@ TINY, SMALL = 1e-30, 1e-8  # where the sums of squares start, of frequencies and
 
 
 @known
+@limits(
+    log_widths=between(NARROWEST, WIDEST), widths=POSITIVE, width_energy=POSITIVE, row_energy=POSITIVE,
+    column_energy=POSITIVE, energy=POSITIVE, lengths=NOT_NEGATIVE,
+)  # fmt: skip
 class Tuned(NamedTuple):
     """Frequencies E (d, D) over pi and log-widths g (d,), with what their steps need to remember."""
 
@@ -36,6 +41,15 @@ class Tuned(NamedTuple):
     column_energy: Any  # (D,): C
     energy: Any  # (1,): S
     lengths: Any  # (2,): sum of |x|^2, and its number of rows
+
+
+@contradiction.register
+def _(feature_map: Tuned) -> str:
+    total, count = feature_map.lengths
+    if count != np.floor(count) or (count > 0.0 and not total / count > 0.0):
+        return "its rows have no mean length"
+    alike = np.allclose(feature_map.widths, np.exp(feature_map.log_widths), rtol=1e-3, atol=0.0)
+    return "" if alike else "its widths are not those of their logarithms"
 
 
 class Room(NamedTuple):

@@ -19,6 +19,7 @@ from onkel.calibration import Calibration, calibrate, calibration, probabilities
 from onkel.growing import grow
 from onkel.intervals import Errors
 from onkel.learning import bare
+from onkel.limits import COUNT, refuse, violation, wrong_number
 from onkel.model.numbers import NumberAnswers
 from onkel.online import Online
 from onkel.snapshot import writable
@@ -312,7 +313,7 @@ def _classes_from(content: dict[str, Any], online: Online) -> ClassAnswers:
     classes, grows, order, counts = (content[key] for key in ("classes", "grows", "order", "counts"))
     if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) and type(grows) is bool):
         raise ValueError("There are no classes.")
-    if not np.array_equal(np.unique(classes), classes):
+    if classes.dtype.kind not in "iufUb" or not np.array_equal(np.unique(classes), classes):
         raise ValueError("Its classes are not in order.")
     weight = content["class_weight"]
     weight = dict(zip(*(part.tolist() for part in weight), strict=True)) if isinstance(weight, tuple) else weight
@@ -320,8 +321,9 @@ def _classes_from(content: dict[str, Any], online: Online) -> ClassAnswers:
     numbers = np.arange(len(classes)) if order is None else np.sort(order)
     known = numbers.dtype == np.int64 and numbers.tolist() == list(range(len(classes)))
     fits = isinstance(counts, np.ndarray) and counts.shape == found.counts.shape and counts.dtype == np.float64
-    if not (known and fits and (counts >= 0.0).all() and found.n_outputs == online.setting.n_outputs):
+    if not (known and fits and found.n_outputs == online.setting.n_outputs):
         raise ValueError("Its classes do not fit its outputs.")
+    refuse(violation(content, {"counts": COUNT}).format("its classes"))
     if online.task == "binary" and len(classes) > 2:
         raise ValueError("There are more than two classes.")
     found.calibration, found.counts = fitting(content["calibration"], found.calibration), counts
@@ -332,4 +334,5 @@ def fitting(found: Any, fresh: Calibration | Errors) -> Any:
     """A piece of a file, if it is as a fresh one."""
     if type(found) is not type(fresh) or [(a.shape, a.dtype) for a in found] != [(a.shape, a.dtype) for a in fresh]:
         raise ValueError("Numbers about how sure answers are do not fit.")
+    refuse(wrong_number(found))
     return found

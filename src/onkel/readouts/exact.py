@@ -6,7 +6,10 @@ import numpy as np
 
 from onkel.borrow import row
 from onkel.dispatch import compiled, verb
+from onkel.limits import contradiction
 from onkel.rows import Dense, dot, entry, extent, project_row
+
+LOOSE = 1e6  # times the largest entry that an inverse can have but for rounding
 
 
 class Absent(NamedTuple):
@@ -27,6 +30,13 @@ class LeastSquares(NamedTuple):
     columns: int  # d + 1 where the row itself and a constant are among the features, else 0
     weights: Any  # (m,)
     inverse: Any  # (m, m): A
+
+
+@contradiction.register
+def _(readout: LeastSquares) -> str:
+    A = readout.inverse  # whose diagonal `solve` holds below 1 / ridge
+    right = np.array_equal(A, A.T) and (np.diag(A) >= 0.0).all() and np.abs(A).max() * readout.ridge < LOOSE
+    return "" if right else "its inverse is none"
 
 
 def least_squares(n_features: int, n_frequencies: int, forget: float, ridge: float) -> LeastSquares:

@@ -9,11 +9,13 @@ import numpy as np
 
 from onkel.borrow import row
 from onkel.dispatch import SUM, compiled, known
+from onkel.limits import POSITIVE, limits
 from onkel.maps.learned import add_pull
 from onkel.rows import dot, entry, extent
 
 
 @known
+@limits(weight_energy=POSITIVE, linear_energy=POSITIVE, bias_energy=POSITIVE)
 class Heads(NamedTuple):
     """Weights (H, K, .) of all readouts, with the sums of their squared slopes. A slope within `skip` moves nothing."""
 

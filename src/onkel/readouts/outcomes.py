@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.dispatch import compiled, verb
+from onkel.limits import COUNT, NOT_NEGATIVE, between, contradiction, limits
 from onkel.losses import sigmoid, soften
 
 RAREST = 1e-30  # probability of which a logarithm is taken
@@ -14,6 +15,7 @@ FARTHEST = 20.0  # deviations to which a number is clipped
 WORST = 100.0  # squared error that counts
 SLOWEST = 0.001  # rate at which the mean squared error moves
 HUGE = 1e100
+SEEN = between(-1.01 * HUGE, 1.01 * HUGE)  # a mean of rounded sums may be a little beyond
 
 
 class Labels(NamedTuple):
@@ -22,6 +24,14 @@ class Labels(NamedTuple):
     curvature: float = 0.25  # bound of the second derivative of the loss by a score
 
 
+@limits(
+    count=COUNT,
+    mean=SEEN,
+    moment=NOT_NEGATIVE,
+    low=SEEN,
+    high=SEEN,
+    error=NOT_NEGATIVE,
+)
 class Numbers(NamedTuple):
     """Numbers, learned as (y - mean) / deviation of those seen so far; answers stay within their range."""
 
@@ -32,6 +42,12 @@ class Numbers(NamedTuple):
     low: Any
     high: Any
     error: Any  # running mean squared error of the mixture, on the scale of the experts
+
+
+@contradiction.register
+def _(outcome: Numbers) -> str:
+    right = outcome.low[0] <= outcome.high[0] and (outcome.moment[0] == 0.0 or outcome.count[0] >= 2.0)
+    return "" if right else "its targets have no range or no mean"
 
 
 def numbers() -> Numbers:

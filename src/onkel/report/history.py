@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.evaluate import Tally
+from onkel.evaluate import Tally, points
 from onkel.learners.committee import Committee
 from onkel.learners.expansion import Expansion
 from onkel.learners.experts import Experts
@@ -19,6 +19,7 @@ from onkel.learners.one_vs_rest import OneVsRest
 from onkel.learners.particles import Particles
 from onkel.learners.renewed import Renewed
 from onkel.learning import Waiting, bare
+from onkel.limits import COUNT, MOST, NOT_NEGATIVE, TOTAL, Range, refuse, violation
 from onkel.maps.lifting import features_of
 from onkel.metrics import errors
 from onkel.model.columns import resized
@@ -105,10 +106,18 @@ class History:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on where another one was."""
-        self.moments = [Moment(*moment) for moment in state["moments"]]
+        refuse(violation(state, {"every": Range(1.0, MOST, whole=True), "blocks": COUNT}).format("its history"))
+        self.moments = points(Moment, state["moments"], MOST)
         self.every, self._blocks = state["every"], state["blocks"]
         self._kept = None if state["kept"] is None else unpacked(state["kept"])
         self._losses = np.array(state["losses"], np.float64)
+        refuse(
+            violation(
+                {"losses": self._losses}, {"losses": TOTAL if self.online.task == "regression" else NOT_NEGATIVE}
+            ).format("its history")
+        )
+        if self._losses.shape != (0 if self._kept is None else len(self._kept.labels),):
+            raise ValueError("Its rows and their losses do not fit together.")
         self._random.bit_generator.state = state["random"]
 
     def report(self) -> dict[str, Any]:

@@ -195,6 +195,11 @@ def unpacked(parts: dict[str, Any]) -> Block:
     >>> unpacked(packed(Block(csr([0.5], [1], [0, 0, 1], 3), np.ones(2)))).rows.toarray().tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]]
     """
+    numbers = parts["rows"] if "rows" in parts else parts["values"]
+    if not (
+        isinstance(numbers, np.ndarray) and numbers.dtype == np.float64 and isinstance(parts["labels"], np.ndarray)
+    ):
+        raise ValueError("Its rows are no numbers.")
     if "rows" in parts:
         rows: Rows = parts["rows"]
     else:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from onkel.limits import COUNT, refuse, violation
 from onkel.streams.block import Rows, csr
 
 
@@ -33,8 +34,9 @@ class Means:
     def of(state: tuple[tuple[float, ...], tuple[float, ...]]) -> "Means":
         """Means from their state."""
         sums, counts = (np.array(part, np.float64) for part in state)
-        if sums.ndim != 1 or sums.shape != counts.shape or not (counts >= 0.0).all():
+        if sums.ndim != 1 or sums.shape != counts.shape:
             raise ValueError("These are no means.")
+        refuse(violation({"counts": counts}, {"counts": COUNT}).format("its means"))
         found = Means(0)
         found.sums, found.counts = sums, counts
         return found
