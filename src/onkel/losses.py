@@ -11,6 +11,7 @@ import numpy as np
 
 from onkel.dispatch import compiled, verb
 
+STEEPEST = 1e15  # a loss, or a slope of one, counts as no more: beyond, a step would leave float32
 PERCEPTRON, HINGE, CLOSED_HINGE, LOGISTIC, SOFTMAX, SQUARED, ABSOLUTE = range(7)
 
 
@@ -97,6 +98,21 @@ def suffer(loss: Any, target: float, scores: Any, slopes: Any) -> float:
 @verb
 def adapt(loss: Any, importance: float, slopes: Any) -> None:
     """Change the state of a loss that has one, after a row of that weight has been learned."""
+
+
+@compiled
+def suffered(loss: Any, target: float, importance: float, scores: Any, slopes: Any) -> float:
+    """The loss of a row and its slopes, times the weight of the row, none of them beyond what a model can take."""
+    cost = min(min(suffer(loss, target, scores, slopes), STEEPEST) * importance, STEEPEST)
+    for k in range(slopes.shape[0]):
+        slopes[k] = bounded(slopes[k] * importance)
+    return cost
+
+
+@compiled
+def bounded(slope: float) -> float:
+    """The slope, or the steepest that counts."""
+    return min(max(slope, -STEEPEST), STEEPEST)
 
 
 @compiled

@@ -7,7 +7,9 @@ import numpy as np
 
 from onkel.calibration import SETTLED, Calibration, calibration
 from onkel.intervals import Errors, no_errors
+from onkel.learners.mixed import Mixed
 from onkel.learners.particles import Particles
+from onkel.scaling import Scaler
 
 Content = dict[str, Any]
 
@@ -62,6 +64,19 @@ def with_answers_and_columns(content: Content) -> Content:
     return {**content, "answers": answers, "columns": _columns(extra, opened), "extra": kept}
 
 
+def with_counts_of_shocks(content: Content) -> Content:
+    """Version 5: statistics count numbers of another scale, and `auto` the weights of its rows."""
+
+    def newer(tree: Any) -> Any:
+        if isinstance(tree, Scaler) and tree.away is None:
+            return tree._replace(away=np.zeros(np.shape(tree.count)))
+        if isinstance(tree, Mixed) and tree.weighed is None:
+            return tree._replace(weighed=np.repeat(np.float64(np.ravel(tree.clock)[:1]), 2))
+        return tree
+
+    return {**content, "model": _mapped(content["model"], newer)}
+
+
 def _answers(task: str, n_outputs: int, extra: Content, opened: Content) -> Content:
     if task == "regression":
         errors = extra.get("errors")
@@ -92,4 +107,4 @@ def _progress(progress: Any) -> Any:
     return {**progress, "tally": {**tally, "metrics": metrics}}
 
 
-UPGRADES = {1: with_sureness, 2: with_running_mean, 3: with_answers_and_columns}
+UPGRADES = {1: with_sureness, 2: with_running_mean, 3: with_answers_and_columns, 4: with_counts_of_shocks}

@@ -1,6 +1,7 @@
 """A learner at work: its model, and the calls that change it."""
 
 import copy
+import warnings
 from collections.abc import Callable
 from threading import RLock
 from typing import Any, NamedTuple, Protocol
@@ -15,12 +16,14 @@ from onkel.kernels import needs_positive
 from onkel.learners import driving, particles
 from onkel.learners.particles import Particles
 from onkel.learning import Waiting, Whole, bare, dressed, learned
+from onkel.losses import STEEPEST
 from onkel.onerow import NEGATIVE, TARGETS
 from onkel.points import WIDE
 from onkel.randomness import derive, reservoir
 from onkel.rows import Block, Dense, is_sparse, join, pack, row_count, some, typed, unpack
 from onkel.scaling import Standardised, as_it_stands, scaler, standardised
 from onkel.snapshot import writable
+from onkel.support import LARGEST_SCORE
 from onkel.threads import over_rows
 from onkel.turns import in_turn
 from onkel.undoing import kept
@@ -29,6 +32,13 @@ from onkel.widths import Sample, awaited, has_rule, settle
 
 Scores = NDArray[np.float64]
 Then = Callable[[slice, Scores], object]
+ABSURD = f"A weight or a target is beyond {STEEPEST:g}: losses count up to that, and it may take long to be forgotten."
+DIVERGED = (
+    "The learner has diverged: its scores are cut off at 1e30. Smaller steps, or rows and targets of ordinary size "
+    "(standardise=True, or auto, which scales by itself), prevent it; start anew to forget it."
+)
+FAR = 1e10
+UNSCALED = f"A row has a number beyond {FAR:g}: without standardise=True (auto has it), kernels see nothing else."
 BOUND = ("learned_one", "scored_one")  # methods whose place is taken by machine code that is bound to a model
 
 
@@ -111,7 +121,7 @@ class Online:
         self.frame = onerow.frame(setting, task, self._raw_dtype, self._positive)
         self.witnesses: tuple[tuple[Any, ...], ...] = ()
         self.turn = RLock()
-        self.pace, self.whole = Pace(), Whole()
+        self.pace, self.whole, self.warned = Pace(), Whole(), False
 
     @property
     def model(self) -> Any:
@@ -178,7 +188,15 @@ class Online:
                 done = slice(part.start, part.start + learned(self.model) - before)
                 if then is not None and done.stop > done.start:
                     then(done, scores[done])
+            if scores[part].max() >= LARGEST_SCORE or scores[part].min() <= -LARGEST_SCORE:
+                self._warn(DIVERGED)
         return scores
+
+    def _warn(self, sentence: str) -> None:
+        """Say once what the learner goes on with all the same."""
+        if not self.warned:
+            self.warned = True
+            warnings.warn(sentence, RuntimeWarning, stacklevel=4)
 
     def _learned(self, model: Any, block: Block, targets: Scores, importance: Scores, scores: Scores) -> Any:
         """The model after these rows; writes the scores that they had before."""
@@ -296,6 +314,8 @@ class Online:
             raise ValueError(f"Targets must be {TARGETS[self.task]}.")
         if importance is not None and not (np.isfinite(weights).all() and (weights >= 0.0).all()):
             raise ValueError("Weights must be finite numbers that are not negative.")
+        if n and max(weights.max(), wanted.max(), -wanted.min()) > STEEPEST:
+            self._warn(ABSURD)
         return block, wanted, weights
 
     def _shaped(self, rows: Any) -> Any:
@@ -308,9 +328,13 @@ class Online:
     def _block(self, rows: Any) -> Block:
         block = pack(self._shaped(rows), self._raw_dtype)
         numbers = block[0]
-        if self.setting.missing == "error" and not np.isfinite(numbers).all():
-            kind = self._raw_dtype.name
-            raise ValueError(f"Rows must be finite numbers within the range of {kind}; one is NaN or too large.")
+        if self.setting.missing == "error" and numbers.size:
+            largest = max(numbers.max(), -numbers.min())  # NaN, where a number is
+            if not largest < np.inf:
+                kind = self._raw_dtype.name
+                raise ValueError(f"Rows must be finite numbers within the range of {kind}; one is NaN or too large.")
+            if largest > FAR and not isinstance(self.model, Standardised):
+                self._warn(UNSCALED)
         if self._positive and numbers.size and numbers.min() < 0:
             raise ValueError(NEGATIVE)
         return folded(block) if self.folds else block

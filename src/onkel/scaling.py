@@ -6,7 +6,8 @@ ln(|v| - 1)) beyond, at most 20: linear in the bulk, logarithmic in the tails. A
 
 Statistics are Welford's, of numbers clipped to 3 deviations once more than 10 were seen. One absurd number among the
 first would spoil them for ever, so windows of 16, 32, 64, ... unclipped numbers run beside them; when a window shows a
-hundredth of their variance or less, its statistics take their place and the next window is short again.
+hundredth of their variance or less, its statistics take their place and the next window is short again. Where numbers
+beyond 1,000 deviations become the rule, which the clipped ones would follow for ever, statistics begin anew with those.
 
 Where most rows of a dense column share one number m, like 0 or a limit, what lies close to m is told apart from it:
 with its share (1 + l) / 2 the others move away from m by 4 l deviations, and all are centred and scaled anew, exactly
@@ -27,17 +28,21 @@ WINSOR = 3.0  # deviations to which a number is clipped before it is counted ...
 TRUSTED = 10.0  # ... once there are more numbers than this
 GUARD = 100.0  # times the variance of a window: the statistics are taken for spoilt
 WINDOW = 16.0  # length of the first window
+AWAY = 1000.0  # deviations beyond which a number is of another scale ...
+NEARER = 0.25  # ... each of which weighs as much as four others ...
+MANY, ENOUGH = 32.0, 8.0  # ... and so many more of which are the rule, once a window has some to begin anew with
 FLAT = 1e-12  # a deviation below this share of the mean is rounding
 HUGE = 1e100  # what an infinite number counts as
 SEEN = between(-1.01 * HUGE, 1.01 * HUGE)  # a mean of rounded sums may be a little beyond
 SQUARES = between(0.0, MOST * 4.1 * HUGE**2)
+COUNTED = between(0.0, MOST)
 GAP = 4.0  # deviations by which the others would move away from a number that almost all rows share
 
 
 @known
 @limits(
     count=COUNT, mean=SEEN, moment=SQUARES, window_count=COUNT, window_mean=SEEN, window_moment=SQUARES,
-    window_length=COUNT, common=SEEN, hits=COUNT,
+    window_length=COUNT, common=SEEN, hits=COUNT, away=COUNTED,
 )  # fmt: skip
 class Scaler(NamedTuple):
     """Running statistics of each feature, and those of its window; counts are float64 to stay in vector registers."""
@@ -52,6 +57,7 @@ class Scaler(NamedTuple):
     common: Any  # (d,): the number that may be the one of most rows
     votes: Any  # rows with it less rows without, since it has been the candidate
     hits: Any  # rows with it since then
+    away: Any = None  # numbers far from all that was seen, less a quarter of the others; old files have none
 
 
 @contradiction.register
@@ -72,7 +78,7 @@ class Standardised(NamedTuple):
 def scaler(n_features: int) -> Scaler:
     """Statistics of nothing yet."""
     zeros = [np.zeros(n_features) for _ in range(6)]
-    return Scaler._make([*zeros, np.full(n_features, WINDOW), *(np.zeros(n_features) for _ in range(3))])
+    return Scaler._make([*zeros, np.full(n_features, WINDOW), *(np.zeros(n_features) for _ in range(4))])
 
 
 def standardised(state: Scaler, block: Any, importance: Any, dtype: Any) -> Any:
@@ -211,28 +217,33 @@ def _(block: Csr, i: int, state: Any, out: Any) -> None:
 @observe.of(Dense)
 def _(block: Dense, i: int, state: Any) -> None:
     x = row(block.values, i)
-    count_in(x, state.count, state.mean, state.moment)
+    elsewhere = count_in(x, state.count, state.mean, state.moment, state.away)
     vote(x, state.common, state.votes, state.hits)
-    if watch(x, state.window_count, state.window_mean, state.window_moment, state.window_length):
+    full = watch(x, state.window_count, state.window_mean, state.window_moment, state.window_length)
+    if full or elsewhere:
         for j in range(x.shape[0]):
-            if state.window_count[j] == state.window_length[j]:
-                turn_window(state, j)
+            look_back(state, j)
 
 
 @compiled(heavy=True)
-def count_in(x: Any, count: Any, mean: Any, moment: Any) -> None:
-    """Welford's update of each feature, of numbers clipped to a few deviations."""
+def count_in(x: Any, count: Any, mean: Any, moment: Any, away: Any) -> bool:
+    """Welford's update of each feature, of numbers clipped to a few deviations; whether any scale may have changed."""
+    elsewhere = False
     for j in range(x.shape[0]):
         seen = x[j] == x[j]
         n = count[j] + 1.0
         apart = min(max(x[j], -HUGE), HUGE) - mean[j]
         limit = WINSOR * np.sqrt(moment[j] / count[j])
         clipped = n > TRUSTED and moment[j] > 0.0
+        far = away[j] + 1.0 if clipped and abs(apart) > AWAY / WINSOR * limit else max(away[j] - NEARER, 0.0)
+        away[j] = far if seen else away[j]
+        elsewhere = elsewhere | (away[j] >= MANY)
         apart = min(max(apart, -limit), limit) if clipped else apart
         step = apart / n
         count[j] = n if seen else count[j]
         mean[j] = mean[j] + step if seen else mean[j]
         moment[j] = moment[j] + apart * (apart - step) if seen else moment[j]
+    return elsewhere
 
 
 @compiled(heavy=True)
@@ -269,13 +280,38 @@ def _(block: Csr, i: int, state: Any) -> None:
         j, x = block.indices[p], bounded(block.data[p])
         if x == x:
             n, moment, square = state.count[j] + 1.0, state.moment[j], x * x
-            if n > TRUSTED and moment > 0.0:
-                square = min(square, WINSOR * WINSOR * moment / (n - 1.0))
+            clipped, limit = n > TRUSTED and moment > 0.0, WINSOR * WINSOR * moment / max(n - 1.0, 1.0)
+            if clipped and square > (AWAY / WINSOR) * (AWAY / WINSOR) * limit:
+                state.away[j] += 1.0
+            else:
+                state.away[j] = max(state.away[j] - NEARER, 0.0)
+            square = min(square, limit) if clipped else square
             state.count[j], state.moment[j] = n, moment + square
             state.window_count[j] += 1.0
             state.window_moment[j] += x * x
-            if state.window_count[j] == state.window_length[j]:
-                turn_window(state, j)
+            look_back(state, j)
+
+
+@compiled
+def look_back(state: Any, j: int) -> None:
+    """Let the statistics of a feature begin anew, or its next window begin, where it is time."""
+    if state.away[j] >= MANY and state.window_count[j] >= ENOUGH:
+        begin_anew(state, j)
+    elif state.window_count[j] == state.window_length[j]:
+        turn_window(state, j)
+
+
+@compiled
+def begin_anew(state: Any, j: int) -> None:
+    """Begin with the numbers of another scale, next to which all others of the window are as good as 0."""
+    seen, mean = state.window_count[j], state.window_mean[j]
+    n = np.floor(min(state.away[j], seen))
+    squares, total = state.window_moment[j] + mean * mean * seen, mean * seen
+    state.count[j], state.mean[j] = n, total / n
+    state.moment[j] = max(squares - total / n * total, 0.0)
+    state.votes[j] = state.hits[j] = state.away[j] = 0.0
+    state.window_length[j] = WINDOW
+    state.window_count[j] = state.window_mean[j] = state.window_moment[j] = 0.0
 
 
 @compiled

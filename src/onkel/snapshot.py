@@ -27,7 +27,7 @@ from onkel.dispatch import kind_named, name_of
 from onkel.whole_files import whole_file
 
 FORMAT = "onkel-model"
-VERSION = 4
+VERSION = 5
 LARGEST = 4 * 2**30  # bytes of a model that `read` accepts
 LARGEST_HEADER = 1 << 25  # bytes of JSON
 MOST_PARTS = 1 << 19  # of the header: read, the smallest takes twenty times as many bytes as in the file

@@ -10,6 +10,7 @@ from onkel.points import copy_point, empty_points, put, resized
 from onkel.rows import aligned_zeros
 
 DAMAGED = "The model is damaged: its support holds more rows than it has room for, or fewer than none."
+LARGEST_SCORE = 1e30
 SMALLEST_SCALE, LARGEST_SCALE = 1e-6, 1e6  # beyond, the common scale is multiplied into the coefficients
 SCALE = between(SMALLEST_SCALE, LARGEST_SCALE)
 
@@ -118,8 +119,8 @@ def forget(scale: Any, shrink: float, weights: Any, n: int) -> None:
 @compiled
 def finite(score: float) -> float:
     """A score that is a number: clamped, and 0 where a diverged or overflowing model has none."""
-    if score > 1e30:
-        return 1e30
-    if score < -1e30:
-        return -1e30
+    if score > LARGEST_SCORE:
+        return LARGEST_SCORE
+    if score < -LARGEST_SCORE:
+        return -LARGEST_SCORE
     return score if score == score else 0.0

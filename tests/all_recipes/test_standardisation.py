@@ -52,6 +52,16 @@ def test_rows_are_standardised_as_the_slow_twin_does_it(layout):
     assert np.abs(found).max() <= scaling.FARTHEST
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_new_scale_is_followed_as_the_slow_twin_does_it(layout):
+    X = unkind()
+    X[len(X) // 4 : len(X) // 2] *= 1e6
+    X[len(X) // 2 :, 0] = X[len(X) // 2 :, 0] * 1e-6 + 1e12
+    found, state = compiled(X, layout, (0, len(X) // 3, len(X)))
+    np.testing.assert_allclose(found, standardised(X, layout), rtol=1e-9, atol=1e-9)
+    assert state.mean[0] > 1e11 or layout == "csr"
+
+
 def test_missing_and_infinite_numbers_are_followed_too():
     X = unkind(300)
     X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan

@@ -14,6 +14,7 @@ FIRST_WINDOW = 16
 CONSTANT = 1e-12  # sd <= CONSTANT |mean|: nothing but rounding
 INFINITE = 1e100
 GAP = 4.0  # standard deviations
+FAR, FAR_MANY, FAR_ENOUGH = 1000.0, 32, 8  # standard deviations; values
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Feature:
     common: float = 0.0  # candidate for the value that most rows share
     votes: int = 0
     hits: int = 0
+    far: float = 0.0  # +1 for each value beyond 1000 sd, -1/4 for the others, at least 0
 
 
 def finite(x):
@@ -130,15 +132,39 @@ def vote(feature, x):
         feature.votes -= 1
 
 
+def count_far(feature, x):
+    """Count values that are far beyond all that was seen. Changes feature."""
+    seen = feature.main
+    ready = seen.count + 1 > WINSOR_AFTER and seen.m2 > 0.0
+    if ready and abs(x - seen.mean) > FAR * math.sqrt(seen.m2 / seen.count):
+        feature.far += 1.0
+    else:
+        feature.far = max(feature.far - 0.25, 0.0)
+
+
+def begin_anew(feature):
+    """The far values of the window are the new statistics: the others are nothing beside them. Changes feature."""
+    window, n = feature.window, math.floor(min(feature.far, feature.window.count))
+    total = window.mean * window.count
+    squares = window.m2 + window.mean * window.mean * window.count
+    feature.main = Moments(n, total / n, max(squares - total / n * total, 0.0))
+    feature.votes = feature.hits = 0
+    feature.far, feature.length, feature.window = 0.0, FIRST_WINDOW, Moments()
+
+
 def observe(feature, x, centred):
     """Main statistics, then the window, then the guard [A1]; NaN changes nothing. Changes feature."""
     if math.isnan(x):
         return
     x = finite(x)
+    count_far(feature, x)
     add(feature.main, winsorised(feature.main, x), centred)
     vote(feature, x)
     add(feature.window, x, centred)
-    guard(feature)
+    if feature.far >= FAR_MANY and feature.window.count >= FAR_ENOUGH:
+        begin_anew(feature)
+    else:
+        guard(feature)
 
 
 def standardised(X, layout):

@@ -9,7 +9,7 @@ from onkel.budgets.verbs import admit
 from onkel.dispatch import compiled, entry_point, known
 from onkel.kernels import measure, self_similarity, similarities
 from onkel.limits import COUNT, limits
-from onkel.losses import adapt, suffer
+from onkel.losses import adapt, suffered
 from onkel.rows import dot, row_count
 from onkel.steps import pace
 from onkel.support import Candidate, Support, empty_support, finite, forget, trust
@@ -103,9 +103,7 @@ def update(
 ) -> bool:  # fmt: skip
     """One gradient step in function space; changes model. False, and nothing changed, when there is no room."""
     support, t = model.support, model.clock[0] + 1
-    loss = importance * suffer(model.loss, target, scores, slopes)
-    for k in range(slopes.shape[0]):
-        slopes[k] *= importance
+    loss = suffered(model.loss, target, importance, scores, slopes)
     alike = self_similarity(model.kernel, size)
     shrink, gain = pace(model.step, t, loss, slopes, alike)
     if shrink == 0.0:  # all that was known is forgotten: the scale is folded in before it would divide by 0

@@ -12,7 +12,7 @@ from onkel.budgets.choices import TIE, square_of
 from onkel.dispatch import compiled, entry_point, known
 from onkel.kernels import measure, self_similarity, similarities
 from onkel.limits import COUNT, limits
-from onkel.losses import adapt, suffer
+from onkel.losses import adapt, suffered
 from onkel.maps.verbs import factor, lift, width, work_width
 from onkel.points import room_for_one, standing
 from onkel.rows import dot, row_count
@@ -112,9 +112,7 @@ def update(
 ) -> None:
     """One gradient step in function space; changes model."""
     support, t, slopes, coef = model.support, model.clock[0] + 1, work.slopes, work.coef
-    loss = importance * suffer(model.loss, target, scores, slopes)
-    for k in range(slopes.shape[0]):
-        slopes[k] *= importance
+    loss = suffered(model.loss, target, importance, scores, slopes)
     alike = self_similarity(model.kernel, size)
     shrink, gain = pace(model.step, t, loss, slopes, alike)
     forget(support.scale, shrink, support.coef, support.count[0])

@@ -11,7 +11,7 @@ import numpy as np
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, entry_point, known
 from onkel.limits import COUNT, limits
-from onkel.losses import adapt, suffer
+from onkel.losses import adapt, suffered
 from onkel.maps.isolation import SIDE_BY_SIDE, cell_count, locate, partition_count
 from onkel.rows import row_count
 from onkel.steps import pace
@@ -84,9 +84,7 @@ def predict(model: Any, cells: Any, scores: Any) -> None:
 @compiled
 def update(model: Any, cells: Any, target: float, importance: float, scores: Any, slopes: Any) -> None:
     """One gradient step from the scores of the row; changes model."""
-    loss = importance * suffer(model.loss, target, scores, slopes)
-    for k in range(slopes.shape[0]):
-        slopes[k] *= importance
+    loss = suffered(model.loss, target, importance, scores, slopes)
     model.clock[0] += 1
     shrink, gain = pace(model.step, model.clock[0], loss, slopes, model.norm * cells.shape[0])
     forget(model.scale, shrink, model.weights, model.weights.shape[1])

@@ -7,7 +7,7 @@ import numpy as np
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, entry_point, known
 from onkel.limits import COUNT, contradiction, limits
-from onkel.losses import adapt, suffer
+from onkel.losses import adapt, suffered
 from onkel.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
 from onkel.rows import dot, row_count
 from onkel.steps import ADAGRAD, has_memory, move, pace
@@ -99,9 +99,7 @@ def update(
     scores: Any, slopes: Any, room: Any,
 ) -> None:  # fmt: skip
     """One gradient step from the scores of the row; changes model."""
-    loss = importance * suffer(model.loss, target, scores, slopes)
-    for k in range(slopes.shape[0]):
-        slopes[k] *= importance
+    loss = suffered(model.loss, target, importance, scores, slopes)
     model.clock[0] += 1
     norm = feature_norm(model.feature_map, features)
     shrink, gain = pace(model.step, model.clock[0], loss, slopes, norm)

@@ -6,8 +6,8 @@ import numpy as np
 
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import compiled, entry_point, known
-from onkel.limits import COUNT, limits
-from onkel.losses import soften
+from onkel.limits import COUNT, NOT_NEGATIVE, limits
+from onkel.losses import bounded, soften
 from onkel.maps.tuned import descend, lift_row, remember, room_of, unit_of
 from onkel.readouts.exact import look, pull_exact, size, solve
 from onkel.readouts.heads import improve, pull, read
@@ -16,9 +16,12 @@ from onkel.readouts.outcomes import answer, judge
 from onkel.rows import row_count, square_norm
 from onkel.support import finite
 
+HEAVIEST = 100.0  # a row counts as so many of the mean weight, at most
+MOST_IN_ALL = 1e300  # a sum of weights that is no more than a number can be
+
 
 @known
-@limits(clock=COUNT)
+@limits(clock=COUNT, weighed=NOT_NEGATIVE)
 class Mixed(NamedTuple):
     """A learned map, its readouts, and the mixture of their answers."""
 
@@ -29,12 +32,13 @@ class Mixed(NamedTuple):
     share: float
     log_shares: Any  # (H,), that of `exact` last
     clock: Any  # (1,): rows learned
+    weighed: Any = None  # (2,): sum and number of the weights of rows, as they counted; old files have none
 
 
 def mixed(feature_map: Any, outcome: Any, heads: Any, exact: Any, share: float) -> Mixed:
     """A learner that knows nothing yet."""
     experts = len(heads.rates) + (1 if size(exact) else 0)
-    return Mixed(feature_map, outcome, heads, exact, share, np.zeros(experts), np.zeros(1, np.int64))
+    return Mixed(feature_map, outcome, heads, exact, share, np.zeros(experts), np.zeros(1, np.int64), np.zeros(2))
 
 
 class Desk(NamedTuple):
@@ -80,7 +84,7 @@ def learn(model: Any, block: Any, first: int, targets: Any, importance: Any, sco
         predict(model, block, i, unit, work, row(scores, i))
         model.clock[0] += 1
         if importance[i] > 0.0:
-            update(model, block, i, unit, targets[i], importance[i], work)
+            update(model, block, i, unit, targets[i], within_reason(model.weighed, importance[i]), work)
             remember(model.feature_map, square)
     keep(own)
     return row_count(block)
@@ -95,6 +99,19 @@ def score(model: Any, block: Any, scores: Any) -> None:
     for i in range(row_count(block)):
         predict(model, block, i, unit_of(model.feature_map, square_norm(block, i)), work, row(scores, i))
     keep(own)
+
+
+@compiled
+def within_reason(weighed: Any, importance: float) -> float:
+    """The weight of a row, but not more than HEAVIEST times the mean of those before; changes weighed.
+
+    Steps shrink with all slopes so far: one absurd weight would end them.
+    """
+    heaviest = HEAVIEST * (1.0 + weighed[0]) / (1.0 + weighed[1])
+    counts = min(importance, heaviest)
+    weighed[0] = min(weighed[0] + counts, MOST_IN_ALL)
+    weighed[1] += 1.0
+    return counts
 
 
 @compiled
@@ -117,7 +134,7 @@ def update(model: Any, block: Any, i: int, unit: float, target: float, importanc
     for h in range(last + 1):
         work.merits[h] *= importance
         for k in range(slopes.shape[1]):
-            slopes[h, k] *= importance
+            slopes[h, k] = bounded(slopes[h, k] * importance)
     settle(model.log_shares, work.merits, model.share)
     work.gradient[:] = 0
     steep = pull(model.heads, work.shares, slopes, work.features, work.gradient)

@@ -15,7 +15,7 @@ import numpy as np
 from onkel.borrow import borrowed, keep, row
 from onkel.dispatch import SUM, compiled, entry_point, known
 from onkel.limits import COUNT, NOT_NEGATIVE, contradiction, limits
-from onkel.losses import suffer
+from onkel.losses import bounded, suffer
 from onkel.maps.fourier import turn
 from onkel.maps.learned import add_pull
 from onkel.rows import Dense, dot, project, row_count, scatter
@@ -234,7 +234,7 @@ def steepen(model: Any, s: int, work: Any) -> None:
         suffer(posterior.loss, model.targets[b], work.scores, work.slopes)
         pull[:] = 0
         for k in range(K):
-            slope = share * work.slopes[k]
+            slope = bounded(share * work.slopes[k])
             work.steps[k, b] = slope
             if slope != 0.0 and posterior.moving:
                 add_pull(slope * model.factor, row(weights, k), z, pull, D)
