@@ -18,6 +18,7 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 import numba
 import numpy as np
 from numba.core import types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import overload as numba_overload
 
 from onkel.cache import Kept, folder_for
@@ -41,7 +42,8 @@ CONFIG: Any = numba.config
 SECONDS_BEFORE_SAYING_SO = 0.8
 
 _sources: set[Path] = set()
-_making = threading.Lock()  # of two threads that need a dispatcher one makes it
+_making = threading.RLock()  # of two threads that need a dispatcher one makes it
+LOCKS = _making, global_compiler_lock  # what a fork waits for, in this order, or a child could never compile
 _kinds: dict[str, type] = {}
 _dispatchers: dict[Callable[..., Any], tuple[int, Any]] = {}  # of entry points: models refer to these, not to Numba
 

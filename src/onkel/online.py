@@ -3,7 +3,6 @@
 import copy
 import warnings
 from collections.abc import Callable
-from threading import RLock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,7 +24,7 @@ from onkel.scaling import Standardised, as_it_stands, scaler, standardised
 from onkel.snapshot import writable
 from onkel.support import LARGEST_SCORE
 from onkel.threads import over_rows
-from onkel.turns import in_turn
+from onkel.turns import in_turn, new_turn
 from onkel.undoing import kept
 from onkel.whole import Pace, whole
 from onkel.widths import Sample, awaited, has_rule, settle
@@ -120,7 +119,7 @@ class Online:
         self.model = self._fresh() if model is None else model
         self.frame = onerow.frame(setting, task, self._raw_dtype, self._positive)
         self.witnesses: tuple[tuple[Any, ...], ...] = ()
-        self.turn = RLock()
+        self.turn = new_turn(self)
         self.pace, self.whole, self.warned = Pace(), Whole(), False
 
     @property
@@ -381,4 +380,4 @@ class Online:
             return {**kept, "_model": copy.deepcopy(self._model), "frame": copy.deepcopy(self.frame), "witnesses": ()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(writable(state), turn=RLock())
+        self.__dict__.update(writable(state), turn=new_turn(self))

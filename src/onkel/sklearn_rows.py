@@ -16,6 +16,7 @@ from onkel.recipes import RECIPES, Learner, auto, make_learner
 from onkel.recipes.common import one_of, positive
 from onkel.sklearn_maps import NUMBERS, seed_of
 from onkel.snapshot import writable
+from onkel.turns import first_turn
 from onkel.undoing import Undo
 from onkel.whole import uninterrupted
 
@@ -72,7 +73,7 @@ class RowTaker(BaseEstimator):
         seed = seed_of(self.random_state)
         before = self.__dict__.get("online_")
         online = learner.start(self.n_features_in_, task, n_outputs, self.dtype, seed, missing)
-        online.turn = online.turn if before is None else before.turn
+        online.turn = first_turn(self) if before is None else before.turn
         return online
 
     def _planned(self) -> Learner:

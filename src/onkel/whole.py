@@ -5,6 +5,7 @@ second. What fails by itself, for want of memory say, gives back what it has cha
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enums: 8 microseconds, where a row alone takes 15
+import os
 import threading
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -23,6 +24,7 @@ class _CtrlC:
     """Whether it has to wait, what it came with, and who is told in the end."""
 
     waits = False
+    thread = 0  # in which it waits
     came: tuple[Any, ...] = ()
     handler: Any = None
 
@@ -51,13 +53,24 @@ class uninterrupted:  # noqa: N801  (a verb, like the other context managers)
         if self.outermost:
             _CtrlC.handler, _CtrlC.came = before, ()
             _signal.signal(SIGINT, _note)
-            _CtrlC.waits = True
+            _CtrlC.waits, _CtrlC.thread = True, threading.get_ident()
 
     def __exit__(self, *_: object) -> None:
         if self.outermost:
             _CtrlC.waits = False
             _signal.signal(SIGINT, _CtrlC.handler)
             _pass_on()
+
+
+def _in_child() -> None:
+    """A child that another thread made has nothing that Ctrl-C could wait for."""
+    if _CtrlC.waits and _CtrlC.thread != threading.get_ident():
+        _CtrlC.waits, _CtrlC.came = False, ()
+        _signal.signal(SIGINT, _CtrlC.handler)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 def safe_point() -> None:

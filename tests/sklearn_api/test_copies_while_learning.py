@@ -74,6 +74,24 @@ def test_a_copy_is_a_model_between_two_calls(Estimator, learner, tmp_path):
     assert made
 
 
+@pytest.mark.parametrize("Estimator", LABELS)
+def test_an_exported_model_is_one_between_two_calls(Estimator):
+    pytest.importorskip("onnx")
+    labels, possible = LABELS[Estimator], []
+    alone = started(Estimator, auto(n_frequencies=32))
+    possible.append(alone.to_onnx())
+    learn(alone, labels, lambda: possible.append(alone.to_onnx()))
+    assert len(set(possible)) > 2
+    model, made = started(Estimator, auto(n_frequencies=32)), []
+    thread = threading.Thread(target=learn, args=(model, labels))
+    thread.start()
+    while thread.is_alive():
+        made.append(model.to_onnx())
+    thread.join()
+    assert set(made) <= set(possible)
+    assert model.to_onnx() == possible[-1]
+
+
 class Learner:
     """Something in a model that lets another thread learn while it is copied, if that thread can."""
 
