@@ -22,7 +22,7 @@ def main() -> int:
     options = parser.parse_args()
     wanted = [name for name in extreme_files.names() if not options.names or any(w in name for w in options.names)]
     start, counts, failures = time.perf_counter(), Counter[str](), 0
-    for found in surviving(extremes.try_all, lambda: (wanted, options.every), patience=120.0, memory=2 << 30):
+    for found in surviving(extremes.try_all, lambda: (wanted, options.every), patience=20.0, memory=2 << 30):
         if isinstance(found, dict):
             counts.update(found)
         else:

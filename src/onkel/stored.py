@@ -24,7 +24,7 @@ from onkel.widths import Sample
 
 TINY = 8  # what numbers of recipes are cut down to at first
 AMPLE = 1 << 16  # bytes that any model may have
-BEYOND = 2**53  # numbers of recipes that are the size of nothing
+BEYOND = 2**53  # nothing has such a size: larger numbers of recipes are grown no further
 DEEPEST = 8  # learners inside of learners
 MOST_COLUMNS = 1 << 31  # compressed rows number them by 32 bits
 
@@ -132,7 +132,7 @@ def _growing(learner: Learner, task: str, setting: Setting) -> Iterator[tuple[Le
     out. Larger numbers come first, since some must not be below others, and columns last, since they cost most. Of very
     wide rows nothing is kept per column but in partitions.
     """
-    large = [(key, int(value)) for key, value in learner.get_params().items() if _is_large(value)]
+    large = [(key, int(min(value, BEYOND))) for key, value in learner.get_params().items() if _is_large(value)]
     wanted = dict(sorted(large, key=lambda one: -one[1]))
     wide = setting.n_features > WIDE and not isinstance(learner.plan(task).kernel, Sample)
     wanted |= {"n_outputs": setting.n_outputs} | ({} if wide else {"n_features": setting.n_features})
@@ -147,4 +147,4 @@ def _growing(learner: Learner, task: str, setting: Setting) -> Iterator[tuple[Le
 
 def _is_large(value: Any) -> bool:
     """Whether a parameter is a whole number that may be the size of something."""
-    return isinstance(value, int | float) and TINY < value < BEYOND and float(value).is_integer()
+    return isinstance(value, int | float) and TINY < value < np.inf and int(value) == value

@@ -299,6 +299,8 @@ def try_all(board: Any, send: Any, first: int, files: list[str], every: int) -> 
     """Use every so many-th case of these files, from case number `first` on; sends failures, and counts at the end."""
     number, counts = 0, dict.fromkeys(("refused", "works", "diverges", "FAILED"), 0)
     for name in files:
+        board.write(-2, name.encode())  # what is compiled now takes no time from a case
+        assert use(name, extreme_files.file_of(name)) == "works"
         for place, value, data in cases(extreme_files.file_of(name)):
             number += 1
             if number <= first or not chosen(number, name, every):

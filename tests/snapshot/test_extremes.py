@@ -25,7 +25,7 @@ def test_the_part_that_is_tried_touches_every_array_and_number():
 def test_an_extreme_in_a_file_is_refused_in_a_sentence_or_works(shard):
     """One that crashes, hangs, gives NaN, reversed intervals or probabilities that do not add up is a failure."""
     wanted = extreme_files.names()[shard::SHARDS]
-    *failures, counts = surviving(extremes.try_all, lambda: (wanted, EVERY), patience=120.0, memory=2 << 30)
+    *failures, counts = surviving(extremes.try_all, lambda: (wanted, EVERY), patience=20.0, memory=2 << 30)
     assert failures == []
     assert counts["works"] > 100
     assert counts["refused"] > 100
