@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 ROOM = 1 << 24  # bytes of an input that fit on the board
-START = 180.0  # seconds in which a child must begin to work: it may have to compile first
+START = 180.0  # seconds of work in which a child must begin: it may have to compile first
+STANDSTILL = 10  # times as many seconds may pass as it may work: it can wait for a processor, but not for ever
 
 
 class Lost(NamedTuple):
@@ -109,7 +110,7 @@ def _bounded(work: Work, board: Board, pipe: Any, memory: int, first: int, given
 
 def _heard(child: Any, pipe: Any, board: Board, patience: float) -> Iterator[Any]:
     """What a child sends, up to its end; one that is at the same input for too long is ended."""
-    at, since = -1, time.monotonic()
+    at, since, spent = -1, time.monotonic(), 0.0
     while True:
         try:
             if pipe.poll(0.2):
@@ -120,10 +121,21 @@ def _heard(child: Any, pipe: Any, board: Board, patience: float) -> Iterator[Any
             return
         now = time.monotonic()
         if board.number != at:
-            at, since = board.number, now
-        if now - since > (patience if at >= 0 else START):
+            at, since, spent = board.number, now, _processor_time(child.pid)
+        limit = patience if at >= 0 else START
+        if now - since > STANDSTILL * limit or _processor_time(child.pid) - spent > limit:
             os.kill(child.pid, signal.SIGXCPU)  # which nobody handles: it ends at once
             child.join(5.0)
+
+
+def _processor_time(pid: int) -> float:
+    """Seconds that a process has worked: on a busy machine it can wait for long. Without /proc, those of a clock."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return time.monotonic()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _how(code: int | None) -> str:
