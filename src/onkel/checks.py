@@ -38,6 +38,7 @@ from onkel.points import Listed
 from onkel.readouts.exact import LeastSquares
 from onkel.rows import Csr, Dense, unpack
 from onkel.scaling import Standardised, scaler
+from onkel.snapshot import short
 from onkel.steps import has_memory
 from onkel.support import Support
 from onkel.widths import Sample, awaited, has_rule
@@ -201,7 +202,7 @@ def difference(found: Any, expected: Any, ruled: bool, free: int = 0) -> str:
     if type(found) is not type(expected):
         return f"a {type(found).__name__} stands in place of a {type(expected).__name__}"
     if not hasattr(expected, "_fields"):
-        return "" if found == expected else f"{found!r} stands in place of {expected!r}"
+        return "" if found == expected else f"{short(found)} stands in place of {short(expected)}"
     if ruled and isinstance(expected, Kernel | Drawn):
         expected = with_width(expected, found)
     if isinstance(expected, LeastSquares) and type(found.frequencies) is int:  # as many as before new columns came

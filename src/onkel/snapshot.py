@@ -95,6 +95,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             return read_from(file)
     except FileNotFoundError:
         raise SnapshotError(f"{path}: there is no such file.") from None
+    except PermissionError as error:
+        raise SnapshotError(f"{path}: the file cannot be opened ({error.strerror}).") from None
     except SnapshotError as error:
         raise SnapshotError(f"{path}: {error}") from None
     except DAMAGE:
@@ -118,7 +120,7 @@ def read_from(file: IO[bytes]) -> dict[str, Any]:
         raise SnapshotError("this is not an onkel model.")
     version = header.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
-        raise SnapshotError(f"its format has version {_short(version)}; this onkel reads versions up to {VERSION}.")
+        raise SnapshotError(f"its format has version {short(version)}; this onkel reads versions up to {VERSION}.")
     arrays = iter([(number, _array(file, member, number)) for number, member in enumerate(found[1:])])
     content = rebuild(header["content"], arrays)
     if next(arrays, None) is not None:
@@ -135,7 +137,7 @@ def most_parts(text: bytes) -> int:
     return sum(map(text.count, (b",", b"[", b"{")))
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
     """A value from a file as a sentence can hold it."""
     return text if len(text := repr(value)) <= 60 else f"{text[:60]} ..."
 
@@ -225,7 +227,7 @@ def rebuild(tree: Any, arrays: Iterator[tuple[int, Any]]) -> Any:
         return float(tree["float"]) if tree["float"] in NOT_FINITE else _refuse()
     kind = kind_named(tree["kind"]) if keys == ("kind", "fields") else _refuse()
     if kind is None:
-        raise SnapshotError(f"it needs {_short(tree['kind'])}, which is not known here; import its module first.")
+        raise SnapshotError(f"it needs {short(tree['kind'])}, which is not known here; import its module first.")
     return kind(*(rebuild(part, arrays) for part in tree["fields"]))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from onkel import snapshot
 from onkel.checks import fresh_model, problem_with
+from onkel.limits import MOST
 from onkel.model.answers import Answers, answers_from, plain_answers
 from onkel.model.columns import Columns, columns_from
 from onkel.older_files import UPGRADES
@@ -19,7 +20,7 @@ from onkel.online import Online, Setting
 from onkel.points import WIDE
 from onkel.recipes import RECIPES, Learner, make_learner
 from onkel.recipes.learner import DTYPES, TASKS
-from onkel.snapshot import DAMAGE, SnapshotError, nbytes
+from onkel.snapshot import DAMAGE, SnapshotError, nbytes, short
 from onkel.widths import Sample
 
 TINY = 8  # what numbers of recipes are cut down to at first
@@ -69,7 +70,7 @@ def _described(learner: Learner) -> dict[str, Any]:
 
 def _made(content: dict[str, Any], depth: int = 0) -> Learner:
     if content["learner"] not in RECIPES:
-        raise SnapshotError(f"it was made by the recipe {content['learner']!r}, which is not known here.")
+        raise SnapshotError(f"it was made by the recipe {short(content['learner'])}, which is not known here.")
     if depth == DEEPEST:
         raise SnapshotError("its header is damaged.")
     params = {key: _made(v, depth + 1) if isinstance(v, dict) else v for key, v in content["parameters"].items()}
@@ -90,7 +91,7 @@ def load_model(path: Any) -> Stored:
 def restored(content: dict[str, Any]) -> Stored:
     """The same from the content of a file; raises `SnapshotError`, or one of `DAMAGE`."""
     learner, task, setting, model = _made(content), content["task"], _setting(content["setting"]), content["model"]
-    if task not in TASKS or not isinstance(content["extra"], dict) or (setting.n_outputs > 1) != (task == "multiclass"):
+    if task not in TASKS or not _usual(content["extra"]) or (setting.n_outputs > 1) != (task == "multiclass"):
         raise SnapshotError("its header is damaged.")
     if setting.missing == "mean" and not learner.plan(task).standardise:
         raise SnapshotError("its header is damaged.")
@@ -107,6 +108,19 @@ def restored(content: dict[str, Any]) -> Stored:
     if (columns.means is not None) != (columns.missing == "mean" and setting.missing == "error"):
         raise SnapshotError("its header is damaged.")
     return Stored(online, answers, columns, content["extra"])
+
+
+def _usual(extra: Any) -> bool:
+    """Whether what else was saved is what an estimator or a run saves; a run checks its progress when it goes on."""
+    if not isinstance(extra, dict):
+        return False
+    fit, values = extra.get("fit", {}), extra.get("values", {})
+    if not isinstance(fit, dict) or not fit.keys() <= {"epochs", "shuffle"} or not isinstance(values, dict):
+        return False
+    epochs, listed = fit.get("epochs", "auto"), all(isinstance(one, tuple) for one in values.values())
+    passes = not isinstance(epochs, str) and 1 <= epochs <= MOST
+    words = all(isinstance(value, str) for one in values.values() for value in one) if listed else False
+    return words and (passes or epochs == "auto") and isinstance(fit.get("shuffle", True), int)
 
 
 def _setting(given: dict[str, Any]) -> Setting:

@@ -110,10 +110,33 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
     part.keep()
 
 
+def check_replaceable(path: str) -> None:
+    """Raise the error with which no part of this file could be begun, or could not take its name in the end."""
+    target = Path(os.path.realpath(path))
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    if _stays(target):
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), path)
+    with named(path), suppress(FileNotFoundError):
+        os.lstat(_part_of(target))  # its name may be too long where that of the file is not
+
+
+def _stays(target: Path) -> bool:
+    """Whether this is somebody else's file in a folder where everybody can replace their own only."""
+    if not hasattr(os, "geteuid") or not os.path.lexists(target):
+        return False
+    folder = target.parent.stat()
+    return bool(folder.st_mode & stat.S_ISVTX) and os.geteuid() not in (0, folder.st_uid, target.lstat().st_uid)
+
+
+def _part_of(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+
+
 def _begun(target: Path) -> tuple[int, Path]:
     """A new file that this process holds a lock on, and its name."""
     while True:
-        path = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        path = _part_of(target)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         if _is_held(handle, path):
             return handle, path

@@ -204,6 +204,79 @@ def test_a_user_who_may_not_write_is_told_before_anything_is_learned(option, tmp
         shutil.rmtree(folder)
 
 
+CANNOT_BE_REPLACED = {  # rights of the folder, and what is said of a file there that everybody can write to
+    "in a folder that is not the users": (0o755, "Permission denied"),
+    "of another user where everybody has files": (0o1777, "Operation not permitted"),
+}
+
+
+@pytest.mark.parametrize("kind", CANNOT_BE_REPLACED)
+def test_a_file_that_cannot_be_replaced_is_told_before_anything_is_learned(kind, monkeypatch):
+    if os.geteuid():
+        pytest.skip("only root can become somebody else")
+    (rights, said), folder = CANNOT_BE_REPLACED[kind], Path(tempfile.mkdtemp())
+    try:
+        (folder / "binary.libsvm").write_text(DATA["binary.libsvm"])
+        assert main(["run", str(folder / "binary.libsvm"), *LEARNER, "--quiet"]) == 0  # all of it is imported
+        monkeypatch.setattr("onkel.cli.under_way.UnderWay.learn", lambda *_: os._exit(1))
+        (folder / "out").write_bytes(BEFORE)
+        (folder / "out").chmod(0o666)
+        folder.chmod(rights)
+        run = ["run", str(folder / "binary.libsvm"), *LEARNER]
+        for option in ("--save", "--json", "--checkpoint"):
+            done = forked([*run, option, str(folder / "out")], lambda: os.setuid(65534))
+            assert (done.code, done.err) == (2, [f"onkel: {folder / 'out'}: {said}."])
+        assert (folder / "out").read_bytes() == BEFORE
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_folder_for_pictures_that_must_not_be_written_to_is_told_before_anything_is_learned():
+    if os.geteuid():
+        pytest.skip("only root can become somebody else")
+    pytest.importorskip("matplotlib")
+    folder = Path(tempfile.mkdtemp())
+    try:
+        (folder / "binary.libsvm").write_text(DATA["binary.libsvm"])
+        folder.chmod(0o755)
+        (folder / "plots").mkdir(mode=0o755)
+        run = ["run", str(folder / "binary.libsvm"), *LEARNER, "--plots", str(folder / "plots")]
+        done = forked(run, lambda: os.setuid(65534))
+        assert (done.code, done.err) == (2, [f"onkel: {folder / 'plots'}: Permission denied."])
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.usefixtures("model")
+def test_a_name_without_room_for_that_of_its_part_is_told_before_anything_is_learned(sentence, monkeypatch):
+    monkeypatch.setattr("onkel.cli.under_way.UnderWay.learn", lambda *_: pytest.fail("something was learned"))
+    name = "x" * 250
+    assert sentence(*RUN, "--save", name) == f"{name}: File name too long."
+
+
+@pytest.mark.usefixtures("model")
+def test_a_link_that_leads_nowhere_is_named(sentence):
+    os.symlink("nowhere/out", "link")
+    assert sentence(*RUN, "--save", "link") == "link: No such file or directory."
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="there are no names of open files")
+@pytest.mark.parametrize("option", ["--save", "--scores", "--json"])
+def test_an_open_file_goes_on_where_it_is(model, option):
+    """As `3>>log` and `2>log` give them: what stood there stays, and so does what others write to it."""
+    assert main([*RUN, option, "expected"]) == 0
+    with open("log", "ab") as log:
+        log.write(BEFORE)
+        log.flush()
+        assert main([*RUN, option, f"/dev/fd/{log.fileno()}"]) == 0
+        log.write(b"and what came then")
+    found = Path("log").read_bytes()
+    assert found.startswith(BEFORE)
+    assert found.endswith(b"and what came then")
+    if option != "--json":  # which has times in it
+        assert found == BEFORE + Path("expected").read_bytes() + b"and what came then"
+
+
 @pytest.mark.parametrize("option", ["--save", "--scores", "--json"])
 def test_a_socket_is_written_to(model, option):
     assert main([*RUN, option, "expected"]) == 0

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -214,3 +215,14 @@ def test_nothing_else_writes_to_standard_error():
         path.name for path in folder.glob("*.py") if re.search(r"file=sys\.stderr|stderr\.write", path.read_text())
     ]
     assert found == ["reproduce.py"]
+
+
+@pytest.mark.usefixtures("model")
+def test_a_page_is_escaped_on_a_terminal(monkeypatch):
+    pytest.importorskip("matplotlib")
+    terminal = at_a_terminal(monkeypatch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of those who draw, too: they would hold the letters
+        assert main(["run", "evil.csv", "--learner", "perceptron", "--report", "-"]) == 0
+    assert "</html>" in terminal.getvalue()
+    assert not OBEYED.search(terminal.getvalue())

@@ -43,6 +43,14 @@ def deep(levels):
     return model_file(text.encode(), parts.arrays)
 
 
+def hashed(columns):
+    """A file whose table claims that so many columns were made of text; each has a name."""
+    parts = parts_of(extreme_files.file_of("run table"))
+    table = parts.header["content"]["map"]["columns"]["map"]["table"]["map"]
+    table["hash_columns"], table["categories"]["tuple"][0]["map"]["how"] = columns, "hash"
+    return model_file(parts.header, parts.arrays)
+
+
 def in_a_header(text):
     """A header with one part that is this text."""
     return header(mapped(a=0)).replace('"a": 0', f'"a": {text}').encode()
@@ -69,6 +77,8 @@ def attacks():
     yield "a second member of the same name", packed([("header.json", ONE_ARRAY.encode()), *[("0.npy", NULL)] * 2])
     for levels in (30, 1000, 100_000):
         yield f"{levels} learners inside of each other", deep(levels)
+    for columns in (2**20, 2**24, 2**31 - 1, 2**62):
+        yield f"{columns} columns of hashed text", hashed(columns)
     for name in extreme_files.names():
         if name in extreme_files.one_of_each():
             parts = parts_of(extreme_files.file_of(name))

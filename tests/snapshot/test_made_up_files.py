@@ -222,6 +222,36 @@ def test_answers_and_columns_that_do_not_fit_are_refused(models, part, change, p
         load_model(path)
 
 
+EXTRAS = [
+    *(
+        {"fit": fit}
+        for fit in (7, "x", None, (), {"epochs": 0}, {"epochs": None}, {"epochs": "x"}, {"epochs": 10**300})
+    ),
+    *({"fit": fit} for fit in ({"shuffle": "x"}, {"more": 1})),
+    *({"values": values} for values in (5, "x", (), {"colour": 5}, {"colour": "red"}, {"colour": ("red", 5)})),
+]
+
+
+@pytest.mark.parametrize("extra", EXTRAS, ids=repr)
+def test_what_else_stands_in_a_file_is_checked_too(models, extra, path):
+    """Passes without end, and what is no text, would be met only when somebody goes on with the model."""
+    snapshot.write(path, snapshot.read(models / "linear") | {"extra": extra})
+    for load in (load_model, KernelClassifier.load):
+        with pytest.raises(SnapshotError, match=r"model\.onkel: its header is damaged\.$"):
+            load(path)
+
+
+@pytest.mark.parametrize("part", ["learner", "number"])
+def test_a_sentence_holds_no_more_of_a_file_than_one_can_read(models, part, path):
+    content = snapshot.read(models / "linear")
+    step = content["model"].step._replace(code=10**4000)
+    long = {"learner": "x" * 10**6} if part == "learner" else {"model": content["model"]._replace(step=step)}
+    snapshot.write(path, content | long)
+    with pytest.raises(SnapshotError) as caught:
+        load_model(path)
+    assert len(str(caught.value)) < 300 + len(str(path))
+
+
 @pytest.mark.parametrize("part", ["moves", "energy"])
 def test_a_calibration_without_numbers_is_refused(models, part, path):
     content = snapshot.read(models / "linear")
@@ -241,3 +271,13 @@ def test_every_sample_is_of_the_kind_that_its_name_says(models):
     assert kinds["tube"].loss.floor == -np.inf
     assert kinds["nystroem"].feature_map.points.shape == (3, 5)
     assert len(kinds["several"].offset) == 3
+
+
+def test_a_file_that_must_not_be_read_is_not_called_damaged(models, monkeypatch):
+    def refusing(path, *_, **__):
+        raise PermissionError(13, "Permission denied", path)
+
+    path = models / "linear"
+    monkeypatch.setattr("builtins.open", refusing)
+    with pytest.raises(SnapshotError, match=r"linear: the file cannot be opened \(Permission denied\)\.$"):
+        snapshot.read(path)

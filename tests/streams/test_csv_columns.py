@@ -209,6 +209,7 @@ def test_missing_values_that_are_not_allowed_are_named(write, text, missing, mes
         ({"missing": "median"}, "Missing values are an error, zero, the mean or nan, not 'median'."),
         ({"columns": [0], "drop": [1]}, "Columns are either chosen or dropped, not both."),
         ({"hash_columns": 0}, "Hashed values need at least one column, not 0."),
+        ({"hash_columns": 10**12}, "Hashed values share at most 1,048,576 columns, not 1,000,000,000,000."),
         (
             {"categorical": {"a": "ordinal"}},
             "Column 'a' is categorical by hash, onehot or a list of values, not 'ordinal'.",

@@ -103,7 +103,7 @@ def checked(options: argparse.Namespace) -> None:
     """Refuse, before anything is learned, what could not be written in the end, and options that contradict."""
     for path in (options.save, options.scores, options.checkpoint):
         if path is not None:
-            check_target(path)
+            check_target(path, in_place=path == options.scores and bool(options.checkpoint or options.resume))
     check_json(options.json)
     check_report(options)
     if options.checkpoint and is_special(options.checkpoint):

@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import re
 import shutil
 import socket
 import stat
@@ -16,10 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, cast
 
-from onkel.whole_files import Part, named, named_file
+from onkel.terminal import printable
+from onkel.whole_files import Part, check_replaceable, named, named_file
 
 STANDARD_OUTPUT = "-"
 ITS_OTHER_NAMES = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # to open them would begin a file anew
+HANDLE = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
 
 
 class WholeFile:
@@ -79,7 +82,8 @@ def put(files: ExitStack, path: str | None, content: str | bytes) -> None:
         def printed(kind: type[BaseException] | None, *_: object) -> None:
             if kind is None:
                 with target as out:
-                    out.write(content)
+                    text = isinstance(content, str) and out.isatty()
+                    out.write(printable(str(content), keep="\n\t") if text else content)
 
         files.push(printed)
     else:
@@ -103,7 +107,10 @@ def flush_standard_output() -> None:
 
 
 def opened_special(path: str) -> IO[bytes]:
-    """A pipe, a device or a socket that is there, to be written to."""
+    """A pipe, a device, a socket or an open file that is there, to be written to."""
+    if (handle := handle_of(path)) is not None:
+        with named(path):
+            return named_file(os.dup(handle), "wb", path)
     if not stat.S_ISSOCK(os.stat(path).st_mode):
         return named_file(path, "wb", path)
     with named(path), socket.socket(socket.AF_UNIX) as connection:
@@ -116,9 +123,21 @@ def target(text: str) -> str:
     return STANDARD_OUTPUT if text in ITS_OTHER_NAMES else text
 
 
+def handle_of(path: str) -> int | None:
+    """The number of the open file that this names: it goes on where it is, and is neither replaced nor begun anew.
+
+    >>> handle_of("/dev/fd/63"), handle_of("/dev/stderr"), handle_of("out.txt")
+    (63, 2, None)
+    """
+    found = HANDLE.fullmatch("/dev/fd/2" if path == "/dev/stderr" else path)
+    return None if found is None else int(found[1])
+
+
 def is_special(path: str) -> bool:
     """Whether this is standard output, a pipe, a device or a socket: something to write to, and not to replace."""
-    return path == STANDARD_OUTPUT or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
+    if path == STANDARD_OUTPUT or not os.path.exists(path):
+        return path == STANDARD_OUTPUT
+    return handle_of(path) is not None or not (os.path.isfile(path) or os.path.isdir(path))
 
 
 @contextmanager
@@ -210,10 +229,15 @@ def check_folder(path: str) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     if not folder.is_dir():
         check_target(path)
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
 
-def check_target(path: str) -> None:
-    """Refuse, before anything is learned, a target whose folder is missing or that is a folder itself."""
+def check_target(path: str, in_place: bool = False) -> None:
+    """Refuse, before anything is learned, a target whose folder is missing or that is a folder itself.
+
+    What is written to `in_place`, if it is there, needs no rights in its folder.
+    """
     if path and is_special(path):
         if path != STANDARD_OUTPUT and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
@@ -222,9 +246,12 @@ def check_target(path: str) -> None:
     if target.is_dir() or not path:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path or "''")
     if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(Path(path).parent))
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        lost = path if os.path.islink(path) else str(Path(path).parent)
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), lost)
+    if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    if not (in_place and target.exists()):
+        check_replaceable(path)
 
 
 def finite(value: Any) -> Any:

@@ -17,12 +17,11 @@ from scipy import sparse
 
 from onkel.points import WIDE
 from onkel.rows import is_sparse
-from onkel.streams.columns import Category, Plan, shown
+from onkel.streams.columns import MOST_HASHED, Category, Plan, shown
 from onkel.streams.matching import LISTED, plan_of_names
 from onkel.streams.means import Means
 
 MISSING = ("error", "zero", "mean")
-MOST_COLUMNS = 1 << 31
 
 
 class Columns:
@@ -221,7 +220,7 @@ def columns_from(content: dict[str, Any], width: int) -> Columns:
     if type(grows) is not bool or (listed is not None and len(set(listed)) < len(listed)):
         raise ValueError("Its names are none.")
     found = Columns(grows, content["missing"], listed, width, table=None if table is None else _table_from(table))
-    if found.table is not None and len(found.table.features) != width:
+    if found.table is not None and found.table.n_features != width:
         raise ValueError("Its table has another number of features.")
     if means is not None:
         found.means = Means.of(means)
@@ -248,7 +247,7 @@ def _table_from(content: dict[str, Any]) -> Plan:
     right = all(isinstance(part, str) for part in text) and type(table.named) is bool and table.missing in MISSING
     if not (inside and ways and right and len({*places}) == len(places) and type(table.hash_columns) is int):
         raise ValueError("Its table is damaged.")
-    if not 0 < table.hash_columns <= MOST_COLUMNS:
+    if not 0 < table.hash_columns <= MOST_HASHED:
         raise ValueError("Its table is damaged.")
     return table
 

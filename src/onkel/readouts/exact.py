@@ -134,7 +134,9 @@ def _(readout: LeastSquares, slope: float, importance: float, own: Any, gain: An
         gain[k] *= root
     take_off(A, m, gain, 1.0 / readout.forget)
     for k in range(m):  # forgetting lets directions that never come grow without bound
-        if A[k, k] * readout.ridge > 1.0:
+        if A[k, k] < 0.0:  # spoilt, too, though this row did not show it
+            begin_anew(A, m, 1.0 / readout.ridge)
+        elif A[k, k] * readout.ridge > 1.0:
             shorten(A, m, k, np.sqrt(1.0 / (readout.ridge * A[k, k])))
 
 

@@ -1,8 +1,9 @@
 """The pictures of a report, with matplotlib; one function for each."""
 
 import io
+import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -210,6 +211,13 @@ def pictures(reports: Reports) -> dict[str, Any]:
     return {title: picture for title, picture in made.items() if picture is not None}
 
 
+def _drawn(picture: Any, file: IO[Any], **how: Any) -> None:
+    """Write a picture; letters that no font has are said by nobody, since the sentence would hold them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"(?s)Glyph .* missing")
+        picture.savefig(file, **how)
+
+
 def as_svg(picture: Any, ink: str = "currentColor", paper: str = "none") -> str:
     """A picture as text, without what differs from run to run; unless told otherwise in the colours around it."""
     import matplotlib
@@ -218,7 +226,7 @@ def as_svg(picture: Any, ink: str = "currentColor", paper: str = "none") -> str:
         file = io.StringIO()
         for axes in picture.axes:
             axes.set_facecolor("none")
-        picture.savefig(file, format="svg", facecolor=paper, metadata={"Date": None, "Creator": None})
+        _drawn(picture, file, format="svg", facecolor=paper, metadata={"Date": None, "Creator": None})
     text = file.getvalue()
     return text[text.index("<svg") :].replace(INK, ink)
 
@@ -227,6 +235,6 @@ def files(made: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     """All pictures as names and contents of files, as PNG and as SVG."""
     for title, picture in made.items():
         name, png = title.lower().replace(" ", "-"), io.BytesIO()
-        picture.savefig(png, format="png", dpi=160, facecolor="white")
+        _drawn(picture, png, format="png", dpi=160, facecolor="white")
         yield f"{name}.png", png.getvalue()
         yield f"{name}.svg", as_svg(picture, "#202020", "white").encode()

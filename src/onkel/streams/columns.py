@@ -15,6 +15,7 @@ Missing: TypeAlias = Literal["error", "zero", "mean", "nan"]
 MISSING = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null"])  # cells that hold no value
 HASH_COLUMNS = 256
 MOST_COLUMNS = 2**15  # of a table; wider rows are mostly zeros, which no cell should have to say
+MOST_HASHED = 2**20  # features that hashed columns share, each of which has a name
 FEW_VALUES = 64  # up to which a column of text is one-hot unless told otherwise
 HOW = ("auto", "hash", "onehot")
 TO_BE_FOUND = {"onehot": "find values", "auto": "find few values", "hash": "hash"}
@@ -95,6 +96,11 @@ class Plan(NamedTuple):
         return (*numbers, *values, *(f"hash{number}" for number in range(self.n_hashed)))
 
     @property
+    def n_features(self) -> int:
+        """Their number, which needs no names."""
+        return len(self.numeric) + sum(len(category.values) for category in self.categories) + self.n_hashed
+
+    @property
     def n_hashed(self) -> int:
         """Number of features at the end that hashed columns share."""
         return self.hash_columns if any(c.how == "hash" for c in self.categories) else 0
@@ -126,6 +132,8 @@ def checked(choice: Choice) -> Choice:
         raise StreamError("Columns are either chosen or dropped, not both.")
     if choice.hash_columns < 1:
         raise StreamError(f"Hashed values need at least one column, not {choice.hash_columns}.")
+    if choice.hash_columns > MOST_HASHED:
+        raise StreamError(f"Hashed values share at most {MOST_HASHED:,} columns, not {choice.hash_columns:,}.")
     if choice.separator is not None and len(choice.separator) != 1:
         raise StreamError(f"A separator is one character, such as ';' or a tab, not {choice.separator!r}.")
     given, default = choice.categorical, "auto" if choice.hash_columns == HASH_COLUMNS else "hash"
