@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import KernelClassifier, make_learner
+from onkel import KernelClassifier, fogd, make_learner
 from onkel.growing import grown
 
 MEGABYTES = 1 << 20
@@ -35,7 +35,10 @@ def test_memory_is_that_of_what_is_stored_however_far_the_columns_are(name):
     assert peak_of(learn) < 400 * MEGABYTES
 
 
-@pytest.mark.parametrize("name", ["auto", "fogd", "bkm", "one_vs_rest"])
+SMALL = fogd(n_frequencies=5)  # so that scores take more than the model
+
+
+@pytest.mark.parametrize("name", ["auto", "fogd", SMALL, "bkm", "one_vs_rest"], ids=str)
 def test_more_classes_than_a_model_can_hold_are_refused_in_one_sentence(name):
     labels = np.arange(100_000)
 
@@ -58,6 +61,17 @@ def test_new_classes_are_taken_in_up_to_a_thousand():
     online = grown(online, 2, 1000)
     with pytest.raises(ValueError, match="More than 1,000 classes are not taken in one by one"):
         grown(online, 2, 1001)
+
+
+def test_rows_of_too_many_new_classes_are_refused_before_one_is_learned():
+    model = KernelClassifier(SMALL, classes="grow").partial_fit(np.zeros((2, 3)), [0, 1])
+
+    def learn():
+        with pytest.raises(ValueError, match="More than 1,000 classes are not taken in one by one"):
+            model.partial_fit(np.zeros((100_000, 3)), np.arange(100_000))
+
+    assert peak_of(learn) < 100 * MEGABYTES
+    assert (model.online_.rows_learned, model.online_.setting.n_outputs) == (2, 2)
 
 
 def test_a_parquet_file_of_too_many_columns_is_refused_before_its_footer_is_read(tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.calibration import Calibration, calibrate, calibration, probabilities
-from onkel.growing import grow
+from onkel.growing import grow, refuse_too_many
 from onkel.intervals import Errors
 from onkel.learning import bare
 from onkel.limits import COUNT, refuse, violation, wrong_number
@@ -232,7 +232,10 @@ class ClassAnswers:
 
         Rows that are predicted `at_once`, before any of them is learned, are one part.
         """
-        cuts = {0, len(labels)} if at_once else {0, *self.new(labels), len(labels)}
+        new = self.new(labels)
+        if new:  # before a thousand of them are learned in vain
+            refuse_too_many(len(self.classes) + len(new))
+        cuts = {0, len(labels)} if at_once else {0, *new, len(labels)}
         for first, last in pairwise(sorted(cuts)):
             known, unaware = len(self.classes), last if at_once else first + 1
             self.admit(online, labels[first:unaware])

@@ -19,7 +19,8 @@ INNER = "learner"  # the parameter by which a recipe takes another one
 WORN = "standardise"  # the parameter that every recipe has besides its own
 RECIPES: dict[str, Callable[..., "Learner"]] = {}
 MANY_CLASSES = 1000  # up to which nobody asks how large a model becomes
-MOST_BYTES = 256 << 20  # of a model of more
+MOST_BYTES = 256 << 20  # of a model of more, and of what it says of some rows
+SOME_ROWS = 1000
 _tasks: dict[str, tuple[str, ...]] = {}
 
 Composer = Callable[..., Plan]
@@ -106,10 +107,10 @@ class Learner:
         if setting.n_outputs <= MANY_CLASSES:
             return
         few, more = (self._bytes(setting._replace(n_outputs=count), task) for count in (4, 8))
-        size = (more - few) // 4 * setting.n_outputs
+        size = ((more - few) // 4 + 8 * SOME_ROWS) * setting.n_outputs
         if size > MOST_BYTES:
             what = f"A model of {setting.n_outputs:,} classes and {setting.n_features:,} columns"
-            held = f"takes {size >> 20:,} MB, and may take {MOST_BYTES >> 20}"
+            held = f"takes {size >> 20:,} MB with its scores of {SOME_ROWS:,} rows, and may take {MOST_BYTES >> 20}"
             raise ValueError(f"{what} {held}: join classes, choose a smaller learner, or learn numbers (regression).")
 
     def _bytes(self, setting: Setting, task: str) -> int:
