@@ -13,6 +13,7 @@ from onkel import gaussian
 from onkel.cli.main import main as onkel
 from onkel.model.answers import ClassAnswers, NumberAnswers
 from onkel.model.columns import Columns
+from onkel.snapshot import VERSION
 from onkel.stored import save_model
 from tests.tables import CELLS, N_FEATURES, parameters, rows_for, started, stream
 
@@ -58,16 +59,22 @@ RUNS = {  # name of a checkpoint: what `onkel run` is given
     "run regression": ("numbers", ["--evaluate", "blocks", "--block", "20"]),
     "run table": ("table", ["--categorical", "colour", "--missing", "mean"]),
 }
+GOLDEN = Path(__file__).parent / "golden"
+OLDER = {  # files of earlier versions, which become content of this one before it is checked
+    f"{path.parent.name} {path.stem}": path
+    for path in sorted(GOLDEN.glob("v*/*.onkel"))
+    if path.parent.name != f"v{VERSION}"
+}
 
 
 def names() -> list[str]:
     """Names of all files."""
-    return [*(f"{name} {task}" for name, task in CELLS), *MORE, *RUNS]
+    return [*(f"{name} {task}" for name, task in CELLS), *MORE, *RUNS, *OLDER]
 
 
 @lru_cache
 def one_of_each() -> frozenset[str]:
-    """Names of files that hold every kind of array and number: one of each recipe, and all others."""
+    """Names of files that hold every kind of array and number: one of each recipe, and all others of today."""
     first = {name: f"{name} {task}" for name, task in reversed(CELLS)}
     return frozenset([*first.values(), *MORE, *RUNS])
 
@@ -77,6 +84,8 @@ def file_of(name: str) -> bytes:
     """The bytes of the file of that name."""
     if name in RUNS:
         return checkpoint(*RUNS[name])
+    if name in OLDER:
+        return OLDER[name].read_bytes()
     if name in MORE:
         recipe, task, given, more = MORE[name]
         return made(recipe, task, given, **more)
