@@ -51,7 +51,8 @@ def bindable(model: Any) -> bool:
 
 def placing(own: Frame) -> tuple[Any, Callable[[Any], Any]]:
     """An array (1, d), and a function that puts there a row that is not plain, and refuses what is none."""
-    width, values = own.width, np.zeros((1, own.width), own.raw_dtype)
+    kind = np.dtype(own.raw_dtype.type)  # of a copied frame it is another object, which `chain` does not take for plain
+    width, values = own.width, np.zeros((1, own.width), kind)
     row = values[0]
 
     def place(x: Any) -> Any:
