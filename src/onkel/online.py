@@ -289,8 +289,7 @@ class Online:
 
         def then(_: slice, scores: Scores) -> None:
             self.frame.target[0], self.frame.scores[:] = y, scores
-            for entry, *arguments in self.witnesses:
-                entry(*arguments)
+            onerow.follow(self.witnesses)
 
         return self.learn(np.asarray(x)[None], np.array([y]), then=then)[0]
 

@@ -317,3 +317,10 @@ def test_a_rare_class_is_found_more_often_with_balanced_weights():
 def test_weights_that_are_none_are_refused(weight):
     with pytest.raises(ValueError, match=r"^class_weight must be "):
         KernelClassifier(FOGD, class_weight=weight).fit(X, TARGETS["binary"])
+
+
+def test_the_error_of_a_row_that_brings_a_column_counts():
+    model = KernelRegressor(FOGD, features="grow")
+    for row in ({"a": 1.0}, {"a": 2.0, "b": 1.0}, {"a": 3.0}):
+        model.learn_one(row, 1.0)
+    assert model.errors_.count[0] == model.online_.rows_learned == 3
