@@ -111,6 +111,18 @@ def test_a_pace_recovers_from_a_part_that_took_long(monkeypatch):
     assert pace.rows > 10_000
 
 
+def test_wide_rows_after_narrow_ones_are_cut_anew(monkeypatch):
+    now, pace, longest = [0.0], Pace(), 0.0
+    monkeypatch.setattr(whole, "perf_counter", lambda: now[0])
+    for width, n in [(2, 100_000), (20_000, 3000), (2, 100_000), (300, 10_000)]:
+        for part in pace.slices(n, width):
+            seconds = (part.stop - part.start) * width * 1e-7
+            now[0] += seconds
+            longest = max(longest, seconds)
+    assert longest <= LONGEST * 1.01
+    assert pace.rows > 1000
+
+
 CHILD = """
 import os, signal, sys, threading, time
 import numpy as np

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onkel.borrow import row
 from onkel.dispatch import compiled, entry_point, known
 from onkel.limits import POSITIVE, between, limits
-from onkel.losses import sigmoid
+from onkel.losses import bounded, sigmoid
 
 RATE = 0.1
 SETTLED = 1e300  # a sum of squared slopes beside which all further ones are nothing
@@ -94,7 +94,7 @@ def calibrate(state: Any, targets: Any, importance: Any, scores: Any, claims: An
         slopes[2] = sure - (1.0 if best == label else 0.0)
         slopes[1] = slopes[2] * np.exp(state.moves[1]) * distance
         for m in range(3):
-            slope = slopes[m] * importance[i]
+            slope = bounded(slopes[m] * importance[i])
             if np.isfinite(slope) and slope != 0.0:
                 state.energy[m] += slope * slope
                 moved = state.moves[m] - RATE * slope / np.sqrt(state.energy[m])

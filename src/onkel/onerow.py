@@ -1,6 +1,7 @@
 """One row at a time, through a chain of machine code that is bound to arrays of its own: no type analysis per call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import repeat
 from math import fsum
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from onkel.chaining import NOT_PLAIN, chain
 from onkel.learners import driving
 from onkel.rows import Dense, all_finite, in_steps, none_negative
 from onkel.scaling import Standardised
+from onkel.undoing import Undo
 from onkel.whole import uninterrupted
 
 NEGATIVE = "Negative values in data: the additive chi2 kernel needs features >= 0."
@@ -51,7 +53,8 @@ def bindable(model: Any) -> bool:
 
 def placing(own: Frame) -> tuple[Any, Callable[[Any], Any]]:
     """An array (1, d), and a function that puts there a row that is not plain, and refuses what is none."""
-    width, values = own.width, np.zeros((1, own.width), own.raw_dtype)
+    kind = np.dtype(own.raw_dtype.type)  # of a copied frame it is another object, which `chain` does not take for plain
+    width, values = own.width, np.zeros((1, own.width), kind)
     row = values[0]
 
     def place(x: Any) -> Any:
@@ -109,12 +112,17 @@ def learning(
         refuse(done, checks)
         with uninterrupted():
             replace(driving.learn(*rest))  # there was no room, which the slow path makes
-            for entry, *arguments in after:
-                entry(*arguments)
+            follow(after)
         return answer()
 
     learn = chain(values[0], own.target, calls, answer, otherwise)
     return learn
+
+
+def follow(calls: Iterable[tuple[Any, ...]]) -> None:
+    """Make the calls that follow a row once it is learned: none of them may be left out."""
+    for entry, *arguments in calls:
+        Undo().surely(tuple(arguments), partial(entry, *arguments))
 
 
 def number(y: Any, task: str) -> float:

@@ -178,7 +178,7 @@ class Online:
         """
         block, targets, importance = self._pack(rows, targets, importance)
         scores = np.zeros((row_count(block), self.setting.n_outputs))
-        for part in self.pace.slices(len(scores)):
+        for part in self.pace.slices(len(scores), block[0].size / max(1, len(scores))):
             here = block if part.stop - part.start == len(scores) else some(block, part)
             before = learned(self.model)
             try:
@@ -220,7 +220,7 @@ class Online:
             if model is not None:
                 driving.score(model, block, scores[part])
 
-        over_rows(work, len(scores))
+        over_rows(work, len(scores), self.pace.rows)
         return scores
 
     @in_turn
@@ -289,8 +289,7 @@ class Online:
 
         def then(_: slice, scores: Scores) -> None:
             self.frame.target[0], self.frame.scores[:] = y, scores
-            for entry, *arguments in self.witnesses:
-                entry(*arguments)
+            onerow.follow(self.witnesses)
 
         return self.learn(np.asarray(x)[None], np.array([y]), then=then)[0]
 

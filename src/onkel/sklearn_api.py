@@ -18,7 +18,7 @@ from onkel.sklearn_estimator import KernelEstimator
 from onkel.sklearn_rows import planned
 from onkel.targets import numbered
 from onkel.turns import in_turn
-from onkel.whole import whole
+from onkel.whole import uninterrupted, whole
 
 
 class KernelClassifier(ClassifierMixin, KernelEstimator):
@@ -202,7 +202,8 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
                 self.answers_.learn(self.online_, row, y)
             return before
 
-        return self._learn_row(x, learn)
+        with uninterrupted():  # a class that comes new is taken in with its first row
+            return self._learn_row(x, learn)
 
     def predict_one(self, x: Any) -> Any:
         """The most likely label of one row, a sequence or a dict by name, without scikit-learn's validation."""
@@ -324,11 +325,15 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
             self._begin_with(x)
             self._start()
         with self.online_.turn:
-            if not self.online_.witnesses:
-                self.answers_.watch(self.online_)
             if self._columns.plain and type(x) is not dict:
-                return self.online_.learned_one(x, float(y))
-            return self._learn_row(x, lambda row: self.online_.learned_one(row, float(y)))
+                return self._learned_one(x, float(y))
+            return self._learn_row(x, lambda row: self._learned_one(row, float(y)))
+
+    def _learned_one(self, x: Any, y: float) -> NDArray[np.float64]:
+        """The scores of the model from before it learned a row."""
+        if not self.online_.witnesses:  # none of a model that has just grown
+            self.answers_.watch(self.online_)
+        return self.online_.learned_one(x, y)
 
     def predict_one(self, x: Any) -> float:
         """The prediction for one row, a sequence or a dict by name, without scikit-learn's validation."""

@@ -10,7 +10,7 @@ from onkel.folding import places
 from onkel.onnx_export import to_onnx
 from onkel.relevance import relevance
 from onkel.sklearn_maps import NUMBERS
-from onkel.sklearn_rows import RowTaker, named, needs_positive_rows
+from onkel.sklearn_rows import BLOCK, RowTaker, named, needs_positive_rows
 from onkel.snapshot import SnapshotError
 from onkel.stored import load_model, save_model
 from onkel.turns import in_turn
@@ -45,13 +45,21 @@ class KernelEstimator(RowTaker):
 
     def _learn_first(self, X: Any, y: Any, weights: Any) -> NDArray[Any]:
         """Learn new rows; returns what was answered to each before."""
+        if self._columns.means is None or X.shape[0] <= BLOCK:
+            return np.concatenate(self._learn_part(X, y, weights))
+        parts = [slice(first, first + BLOCK) for first in range(0, X.shape[0], BLOCK)]  # whose gaps are filled at once
+        found = [self._learn_part(X[part], y[part], None if weights is None else weights[part]) for part in parts]
+        return np.concatenate([answered for several in found for answered in several])
+
+    def _learn_part(self, X: Any, y: Any, weights: Any) -> list[NDArray[Any]]:
+        """Learn new rows; returns what was answered to each before, in parts."""
         online, answers = self.online_, self.answers_
         with self._columns.followed(X, lambda: online.rows_learned) as rows:
             found = []
             for part in answers.parts(online, y):
                 own = None if weights is None else weights[part]
                 found.append(answers.labels(answers.learn(online, rows[part], y[part], own)))
-        return np.concatenate(found)
+        return found
 
     def _learn_again(self, X: Any, y: Any, weights: Any) -> None:
         """Learn rows that were learned before."""

@@ -151,17 +151,17 @@ class RowTaker(BaseEstimator):
         if (names is None) != (columns.places is None):
             return  # `laid_out` says what is wrong
         begun, before = hasattr(self, "online_"), columns.state()
-        if not columns.take_in(names, width) and begun:
-            return
-        if begun and self.online_.setting.n_features < columns.width:
+        with uninterrupted():
             try:
-                grow(self.online_, columns.width, self.online_.setting.n_outputs)
+                if not columns.take_in(names, width) and begun:
+                    return
+                own = {} if columns.places is None else {"feature_names_in_": named(columns.places)}
+                if begun and self.online_.setting.n_features < columns.width:
+                    grow(self.online_, columns.width, self.online_.setting.n_outputs)
             except BaseException:
                 columns.restore(before)
                 raise
-        self.n_features_in_ = columns.width
-        if columns.places is not None:
-            self.feature_names_in_ = named(columns.places)
+            self.__dict__.update(own, n_features_in_=columns.width)
 
     def _row(self, x: Any, learns: bool) -> Any:
         """The numbers of one row, which may be a dict, in the order of the columns."""

@@ -13,6 +13,8 @@ from queue import Empty, PriorityQueue
 from time import thread_time
 from typing import Any, TypeVar
 
+from onkel.whole import LONGEST, Pace
+
 T = TypeVar("T")
 MANY = 4096  # rows, below which nobody asks whether it is worth while to wake threads
 WORTH = 0.003  # CPU seconds, for which it is
@@ -73,21 +75,38 @@ def each(work: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
     return [found[k] for k in range(len(sets))]
 
 
-def over_rows(work: Callable[[slice], object], n: int) -> None:
+def over_rows(work: Callable[[slice], object], n: int, trial: int = TRIAL) -> None:
     """``work(rows)`` for all rows from 0 to n - 1, which must not depend on their cut: as one slice for each thread.
 
-    Of many rows, how long the first take says whether it is worth while to wake other threads.
+    How long the first take, no more than `trial`, says whether it is worth while to wake other threads for many rows,
+    and how many can be done at once if Ctrl-C is not to wait long.
 
     >>> over_rows(print, 10)
     slice(0, 10, None)
     """
-    first, count = 0, free() if n >= MANY else 1
-    if count > 1:
-        first, clock = min(TRIAL, n), thread_time()
+    first, count, at_once, over = 0, free() if n >= MANY else 1, n, threading.Event()
+    if n > min(trial, TRIAL):
+        first, clock = min(trial, TRIAL), thread_time()
         work(slice(0, first))
-        count = count if (thread_time() - clock) * (n - first) >= WORTH * first else 1
+        took = (thread_time() - clock) / first
+        count = count if took * (n - first) >= WORTH else 1
+        at_once = int(min(n, 1 + LONGEST / max(took, 1e-9)))
     cuts = [first + (n - first) * k // count for k in range(count + 1)]
-    each(work, map(slice, cuts[:-1], cuts[1:]))
+
+    def share(begin: int, end: int) -> None:
+        parts = [slice(0, end - begin)] if end - begin <= at_once else Pace(at_once).slices(end - begin)
+        try:
+            for part in parts:
+                if not over.is_set():
+                    work(slice(begin + part.start, begin + part.stop))
+        except BaseException:
+            over.set()  # other threads do not go on to their ends
+            raise
+
+    try:
+        each(share, cuts[:-1], cuts[1:])
+    finally:
+        over.set()
 
 
 def _next(waiting: deque[T]) -> T | None:

@@ -15,7 +15,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
-FIRST = 16  # rows that are learned at once, until it is known how long one takes
+FIRST = 16  # rows that are learned at once, until it is known how long one takes ...
+ORDINARY = 1000.0  # ... if they have no more numbers than this
 LONGEST = 0.08  # seconds between two looks at Ctrl-C
 MORE = 4  # times as many rows, at most
 
@@ -115,12 +116,14 @@ class Pace:
     [(0, 16), (16, 20)]
     """
 
-    def __init__(self) -> None:
-        self.rows = FIRST
+    def __init__(self, rows: int = FIRST) -> None:
+        self.rows, self.width = rows, ORDINARY
 
-    def slices(self, n: int) -> Iterator[slice]:
-        """Parts of n rows; Ctrl-C is let through after each."""
-        done = 0
+    def slices(self, n: int, width: float = 0.0) -> Iterator[slice]:
+        """Parts of n rows, with so many numbers in each as a mean; Ctrl-C is let through after each."""
+        if width > self.width:  # what the rows before took says little about these
+            self.rows = max(1, int(self.rows * self.width / width))
+        self.width, done = max(width, 1.0) if n else self.width, 0
         while done < n:
             last, start = min(n, done + self.rows), perf_counter()
             yield slice(done, last)

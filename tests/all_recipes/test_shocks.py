@@ -71,3 +71,15 @@ def test_all_weights_may_be_large():
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     model = KernelClassifier(auto(n_frequencies=32)).fit(X, y, sample_weight=np.full(600, 1e10))
     assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("weight", [1e100, 1e308])
+def test_how_sure_answers_are_stays_a_number(weight, tmp_path):
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    y, weights = (X[:, 0] > 0).astype(int), np.where(np.arange(600) % 100 == 50, weight, 1.0)
+    model = KernelClassifier(auto(n_frequencies=32))
+    with pytest.warns(RuntimeWarning, match="beyond"):
+        model.partial_fit(X, y, classes=[0, 1], sample_weight=weights)
+    model.save(tmp_path / "model")
+    loaded = KernelClassifier.load(tmp_path / "model")
+    assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))

@@ -13,6 +13,7 @@ from onkel.maps.drawing import draw_map
 from onkel.maps.lifting import features_of
 from onkel.recipes import make_learner
 from onkel.rows import pack
+from onkel.whole import LONGEST
 from tests.all_recipes.common import each_cell
 from tests.tables import LAYOUTS, laid_out, parameters, started, stream
 
@@ -50,6 +51,31 @@ def test_every_row_is_in_one_share(n, count, cuts, monkeypatch):
     threads.over_rows(shares.append, n)
     assert sorted(k for share in shares for k in range(n)[share]) == list(range(n))
     assert len(shares) == cuts
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_rows_that_take_long_are_cut_so_that_control_c_waits_for_a_few_only(count, monkeypatch):
+    monkeypatch.setenv("ONKEL_THREADS", str(count))
+    done = []
+
+    def work(rows):
+        if len(done) == 9:
+            raise KeyboardInterrupt
+        until = threads.thread_time() + 1e-5 * (rows.stop - rows.start)
+        while threads.thread_time() < until:
+            pass
+        done.append(rows.stop - rows.start)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.over_rows(work, 1_000_000)
+    assert len(done) <= 9 + count - 1
+    assert max(done) * 1e-5 <= 5 * LONGEST  # a part takes longer where another program has the processor
+
+
+def test_a_learner_that_is_slow_is_not_asked_for_many_rows_first():
+    shares = []
+    threads.over_rows(shares.append, 100, trial=3)
+    assert shares == [slice(0, 3), slice(3, 100)]
 
 
 def test_many_rows_that_take_no_time_are_not_shared_out(monkeypatch):

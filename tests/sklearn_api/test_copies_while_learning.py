@@ -121,3 +121,19 @@ def test_a_copy_goes_its_own_way():
     model.partial_fit(X[1:], LABELS[KernelClassifier][1:])
     assert copied.online_.rows_learned == 1
     assert digest(copied) == digest(started(KernelClassifier, auto(n_frequencies=8)))
+
+
+SINGLE = [list(X[1]), tuple(X[1]), X[1], X[1].astype(np.float32), (9 * X[1]).astype(int)]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("row", SINGLE, ids=type)
+@pytest.mark.parametrize("Estimator", LABELS)
+def test_a_copy_takes_single_rows_of_every_kind(Estimator, row, make, tmp_path):
+    labels = LABELS[Estimator]
+    model = started(Estimator, auto(n_frequencies=8))
+    copied = MAKERS[make](model, tmp_path / "model")
+    for one in (model, copied):
+        one.learn_one(row, labels[1])
+    assert digest(copied) == digest(model)
+    assert copied.predict_one(row) == model.predict_one(row)

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from onkel import KernelClassifier, KernelRegressor, auto, fogd, ogd, one_vs_rest, raker
 from onkel.dispatch import CONFIG
-from onkel.snapshot import flatten
+from onkel.snapshot import flatten, same
 from tests.faults import FAULTS, each_fault
 
 BEFORE, STOP, N = 40, 90, 130
@@ -121,3 +121,70 @@ def test_one_row_is_learned_by_all_parts_or_by_none(fault):
         other = copy.deepcopy(start)
         fault.at(at, lambda other=other: other.learn_one(GAPS[BEFORE].tolist(), SIGNAL[BEFORE]))
         assert known(other) in [known(one) for one in expected], f"moment {at} of {events}"
+
+
+def dicts(rows, width):
+    return [dict(zip("abcd", numbers, strict=False)) for numbers in rows[:, :width].tolist()]
+
+
+OPEN = {
+    "auto, both": (KernelClassifier(auto(**SMALL), classes="grow", features="grow"), X, SEVERAL),
+    "one_vs_rest": (KernelClassifier(one_vs_rest(ogd(gamma=0.3)), classes="grow", features="grow"), X, SEVERAL),
+    "fogd, means": (KernelRegressor(fogd(gamma=0.3, **SMALL), features="grow", missing="mean"), GAPS, SIGNAL),
+}
+
+
+def whole_widths(model):
+    """Whether model, answers and columns agree about how many columns and classes there are."""
+    width, setting = model._columns.width, model.online_.setting
+    names = [model.n_features_in_, len(model.feature_names_in_), len(model._columns.places)]
+    known = isinstance(model, KernelRegressor) or max(2, len(model.classes_)) == max(2, setting.n_outputs)
+    return [width] * 3 == names and setting.n_features == width and known
+
+
+def means_of(model):
+    return None if model._columns.means is None else model._columns.means.state()
+
+
+@each_fault
+@pytest.mark.parametrize("case", OPEN)
+def test_a_row_that_brings_columns_or_a_class_is_learned_by_all_parts_or_by_none(case, fault):
+    model, rows, labels = OPEN[case]
+    start = copy.deepcopy(model)
+    for x, y in zip(dicts(rows[:BEFORE], 2), labels[:BEFORE], strict=True):
+        start.learn_one(x, y)
+    new, label = dicts(rows[BEFORE:], 4)[0], labels[BEFORE] if case == "fogd, means" else 7
+    expected, trial = copy.deepcopy(start), copy.deepcopy(start)
+    expected.learn_one(new, label)
+    events = fault.moments(lambda: trial.learn_one(new, label))
+    for at in range(1, events + 1, 1 + events // 300):
+        other = copy.deepcopy(start)
+        fault.at(at, lambda other=other: other.learn_one(new, label))
+        assert whole_widths(other), f"moment {at} of {events}"
+        if other.online_.rows_learned == BEFORE:
+            other.predict_one(new)
+            other.learn_one(new, label)
+        assert same(other.online_.model, expected.online_.model), f"moment {at} of {events}"
+        assert means_of(other) == means_of(expected)
+
+
+SINGLE = {
+    "raker": KernelRegressor(raker()),
+    "perceptron that grows": KernelRegressor(ogd(gamma=9.0, eta=0.1)),
+    "auto": KernelRegressor(auto(**SMALL)),
+}
+
+
+@each_fault
+@pytest.mark.parametrize("case", SINGLE)
+def test_errors_of_single_rows_are_those_of_the_rows_learned(case, fault):
+    rows, numbers = np.tile(X, (3, 1)) + np.arange(3 * N)[:, None], np.tile(SIGNAL, 3)
+    start = copy.deepcopy(SINGLE[case]).partial_fit(rows[:256], numbers[:256])  # as many as an expansion begins with
+    expected, trial = copy.deepcopy(start), copy.deepcopy(start)
+    expected.learn_one(rows[256].tolist(), numbers[256])
+    events = fault.moments(lambda: trial.learn_one(rows[256].tolist(), numbers[256]))
+    for at in range(1, events + 1, 1 + events // 100):
+        other = copy.deepcopy(start)
+        fault.at(at, lambda other=other: other.learn_one(rows[256].tolist(), numbers[256]))
+        one = expected if other.online_.rows_learned > 256 else start
+        assert known(other) == known(one), f"moment {at} of {events}"

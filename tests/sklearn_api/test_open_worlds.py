@@ -10,7 +10,9 @@ from sklearn.base import clone
 
 from onkel import KernelClassifier, KernelRegressor, auto, bpa_p, ogd, one_vs_rest
 from onkel.model.columns import Columns
+from onkel.sklearn_rows import BLOCK
 from onkel.snapshot import flatten, same
+from onkel.streams.means import Means
 from onkel.weighing import HEAVIEST
 from tests.sklearn_api.common import FOGD, GAPS, IN_ORDER, LATE, N_ROWS, TARGETS, X, Y, assert_same_model, thirds, wave
 
@@ -317,3 +319,20 @@ def test_a_rare_class_is_found_more_often_with_balanced_weights():
 def test_weights_that_are_none_are_refused(weight):
     with pytest.raises(ValueError, match=r"^class_weight must be "):
         KernelClassifier(FOGD, class_weight=weight).fit(X, TARGETS["binary"])
+
+
+def test_the_error_of_a_row_that_brings_a_column_counts():
+    model = KernelRegressor(FOGD, features="grow")
+    for row in ({"a": 1.0}, {"a": 2.0, "b": 1.0}, {"a": 3.0}):
+        model.learn_one(row, 1.0)
+    assert model.errors_.count[0] == model.online_.rows_learned == 3
+
+
+def test_gaps_of_many_rows_are_filled_block_by_block(monkeypatch):
+    seen, follow, n = [], Means.follow, 3 * BLOCK + 1
+    monkeypatch.setattr(Means, "follow", lambda self, rows: seen.append(len(rows)) or follow(self, rows))
+    rows = np.where(np.arange(2 * n).reshape(-1, 2) % 7 == 0, np.nan, 1.0)
+    model = KernelRegressor(FOGD, missing="mean")
+    assert len(model.progress(rows, np.ones(n))) == n
+    assert max(seen) <= BLOCK
+    assert model._columns.means.counts.tolist() == (~np.isnan(rows)).sum(axis=0).tolist()

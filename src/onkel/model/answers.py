@@ -10,6 +10,7 @@ second class: `ties="second"` counts mistakes their way.
 
 from collections.abc import Iterator
 from itertools import pairwise
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -274,12 +275,12 @@ class ClassAnswers:
         places[~new] = np.arange(len(known)) if self.order is None else self.order
         places[new] = len(known) + np.arange(new.sum())
         setting, n_outputs = online.setting, 1 if self.task == "binary" and len(classes) < 3 else max(2, len(classes))
-        if n_outputs > setting.n_outputs:
-            grow(online, setting.n_features, n_outputs)
         counts = np.pad(self.counts, (0, max(0, len(classes) - len(self.counts))))
-        singly = one_by_one(online.task, classes, places)
+        singly = one_by_one("binary" if n_outputs == 1 else "multiclass", classes, places)
+        if n_outputs > setting.n_outputs:  # last of all that may fail: answers and model know the same classes
+            grow(online, setting.n_features, n_outputs)
         if online.task != self.task:  # scores of the two old classes may be farther apart than their one score was long
-            self.calibration.moves[0] -= np.log(margin(bare(online.model)))
+            self.calibration.moves[0] -= log(margin(bare(online.model)))
         self.task, self.classes, self.order, self.counts, self.singly = online.task, classes, places, counts, singly
 
     def content(self) -> dict[str, Any]:
