@@ -11,13 +11,22 @@ import numpy as np
 from onkel import scaling
 from onkel.chaining import NOT_PLAIN, chain
 from onkel.learners import driving
+from onkel.losses import STEEPEST
 from onkel.rows import Dense, all_finite, in_steps, none_negative
 from onkel.scaling import Standardised
+from onkel.support import LARGEST_SCORE
 from onkel.undoing import Undo
 from onkel.whole import uninterrupted
 
 NEGATIVE = "Negative values in data: the additive chi2 kernel needs features >= 0."
 NOT_FINITE = "A row must consist of finite numbers; one is NaN or too large."
+ABSURD = f"A weight or a target is beyond {STEEPEST:g}: losses count up to that, and it may take long to be forgotten."
+DIVERGED = (
+    "The learner has diverged: its scores are cut off at 1e30. Smaller steps, or rows and targets of ordinary size "
+    "(standardise=True, or auto, which scales by itself), prevent it; start anew to forget it."
+)
+FAR = 1e10
+UNSCALED = f"A row has a number beyond {FAR:g}: without standardise=True (auto has it), kernels see nothing else."
 TARGETS = {
     "binary": "-1 or 1",
     "multiclass": "numbers of classes: 0, 1, ...",
@@ -89,12 +98,24 @@ def wanted(own: Frame) -> dict[str, tuple[Any, ...]]:
     return {f"A target must be {TARGETS[own.task]}.": (in_steps, own.target, first, last, step)}
 
 
+def remarks(own: Frame, row: Any, standardised: bool) -> dict[str, tuple[Any, ...]]:
+    """The calls that look at a row once it is learned, by what is said of one that no learner should have to see."""
+
+    def beyond(numbers: Any, limit: float) -> tuple[Any, ...]:
+        return in_steps, numbers, -limit, limit, 0.0
+
+    largest = float(np.nextafter(LARGEST_SCORE, 0.0))
+    found = {} if standardised or not own.finite else {UNSCALED: beyond(row, FAR)}
+    return {**found, ABSURD: beyond(own.target, STEEPEST), DIVERGED: beyond(own.scores[0], largest)}
+
+
 def learning(
-    model: Any, own: Frame, witnesses: tuple[tuple[Any, ...], ...], replace: Callable[[Any], None]
-) -> Callable[[Any, float], Any]:
+    model: Any, own: Frame, witnesses: tuple[tuple[Any, ...], ...], replace: Callable[[Any], None],
+    remark: Callable[[str], None],
+) -> Callable[[Any, float], Any]:  # fmt: skip
     """A function that learns one row and returns the scores from before; a model that outgrows itself is replaced.
 
-    Witnesses, calls of compiled code, follow each row.
+    Witnesses, calls of compiled code, follow each row; what is out of the ordinary is remarked on.
     """
     values, place = placing(own)
     seen, inner, checks = Dense(values), model, {**wanted(own), **checking(own, values[0])}
@@ -105,11 +126,16 @@ def learning(
         after.insert(0, (scaling.count_rows, model.scaler, raw, own.importance))  # once the row is learned for sure
     rest = inner, seen, 0, own.target, own.importance, own.scores
     calls += [(driving.LOOPS[type(inner)][0], *rest), *after]
+    n_learned, odd = len(calls), remarks(own, values[0], isinstance(model, Standardised))
+    calls += odd.values()
 
     def otherwise(done: int, x: Any, y: Any) -> Any:
         if done == NOT_PLAIN:
             return learn(place(x), number(y, own.task))
         refuse(done, checks)
+        if done >= n_learned:
+            remark(list(odd)[done - n_learned])
+            return answer()
         with uninterrupted():
             replace(driving.learn(*rest))  # there was no room, which the slow path makes
             follow(after)

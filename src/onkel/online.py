@@ -16,7 +16,7 @@ from onkel.learners import driving, particles
 from onkel.learners.particles import Particles
 from onkel.learning import Waiting, Whole, bare, dressed, learned
 from onkel.losses import STEEPEST
-from onkel.onerow import NEGATIVE, TARGETS
+from onkel.onerow import ABSURD, DIVERGED, FAR, NEGATIVE, TARGETS, UNSCALED
 from onkel.points import WIDE
 from onkel.randomness import derive, reservoir
 from onkel.rows import Block, Dense, is_sparse, join, pack, row_count, some, typed, unpack
@@ -31,13 +31,6 @@ from onkel.widths import Sample, awaited, has_rule, settle
 
 Scores = NDArray[np.float64]
 Then = Callable[[slice, Scores], object]
-ABSURD = f"A weight or a target is beyond {STEEPEST:g}: losses count up to that, and it may take long to be forgotten."
-DIVERGED = (
-    "The learner has diverged: its scores are cut off at 1e30. Smaller steps, or rows and targets of ordinary size "
-    "(standardise=True, or auto, which scales by itself), prevent it; start anew to forget it."
-)
-FAR = 1e10
-UNSCALED = f"A row has a number beyond {FAR:g}: without standardise=True (auto has it), kernels see nothing else."
 BOUND = ("learned_one", "scored_one")  # methods whose place is taken by machine code that is bound to a model
 
 
@@ -270,7 +263,7 @@ class Online:
         if not self._bindable:
             return self._learn_singly(x, y)
         self.model = dressed(self.model, driving.roomy(bare(self.model), Dense(np.zeros((1, len(x))))))
-        bound = onerow.learning(self.model, self.frame, self.witnesses, self._replace_model)
+        bound = onerow.learning(self.model, self.frame, self.witnesses, self._replace_model, self._warn)
         self.__dict__["learned_one"] = bound
         return bound(x, y)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from benchmarks.shocks import FOR_GOOD, LONG, SHOCKS, after_shock
-from onkel import KernelClassifier, auto, fogd
+from onkel import KernelClassifier, auto, fogd, make_learner
 from onkel.recipes import ogd
 from tests.all_recipes.common import each_cell
-from tests.tables import RECIPE_TABLE
+from tests.tables import RECIPE_TABLE, parameters
 
 ROWS = 2400  # afterwards
 each_shock = pytest.mark.parametrize("shock", SHOCKS, ids=[shock.title for shock in SHOCKS])
@@ -55,6 +55,26 @@ def test_scores_that_are_cut_off_are_said():
     online = ogd(kernel="linear", eta=1e15, loss="squared").start(1, "regression")
     with pytest.warns(RuntimeWarning, match="diverged"):
         online.learn(np.ones((30, 1)) * 1e3, np.ones(30))
+
+
+@pytest.mark.parametrize("name", ["fogd", "ogd", "nogd", "raker"])
+@pytest.mark.parametrize(("row", "target"), [([1e11], 1.0), ([1.0], 1e20)], ids=["row", "target"])
+def test_what_is_absurd_is_said_once_of_rows_that_come_alone(name, row, target):
+    online = make_learner(name, **parameters(name, "regression")).start(1, "regression")
+    online.learn_one([1.0], 1.0)
+    with pytest.warns(RuntimeWarning, match="beyond"):
+        online.learn_one(row, target)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        online.learn_one(row, target)
+    assert online.rows_learned == 3
+
+
+def test_a_learner_of_single_rows_that_has_diverged_says_so():
+    online = ogd(kernel="linear", eta=1e15, loss="squared").start(1, "regression")
+    with pytest.warns(RuntimeWarning, match="diverged"):
+        scores = [online.learn_one([1e3], 1.0)[0] for _ in range(30)]
+    assert np.isfinite(scores).all()
 
 
 def test_fit_forgets_a_model_that_diverged():
