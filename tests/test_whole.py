@@ -9,11 +9,15 @@ import pytest
 
 from onkel import whole
 from onkel.recipes import auto, ogd, omkc, omkr, raker
-from onkel.whole import LONGEST, Pace, safe_point, uninterrupted
+from onkel.whole import LONGEST, Pace, patiently, safe_point, uninterrupted
 
 
 def control_c():
     signal.raise_signal(signal.SIGINT)
+
+
+def out_of_memory():
+    raise MemoryError
 
 
 def test_control_c_waits_for_the_end():
@@ -84,6 +88,21 @@ def test_another_thread_lets_nothing_through():
         thread.start()
         thread.join()
     assert raised == []
+
+
+def test_control_c_does_not_wait_for_what_cannot_be_cut():
+    done = threading.Event()
+    threading.Timer(0.05, signal.raise_signal, (signal.SIGINT,)).start()
+    with pytest.raises(KeyboardInterrupt), uninterrupted():
+        patiently(lambda: done.wait(30.0))
+    done.set()
+
+
+def test_what_is_done_patiently_gives_what_it_gives_or_raises():
+    with uninterrupted():
+        assert patiently(lambda: 3) == 3
+    with pytest.raises(MemoryError), uninterrupted():
+        patiently(out_of_memory)
 
 
 @pytest.mark.parametrize("pace", [1e-7, 1e-5, 1e-3, 0.05, 1.0])

@@ -221,9 +221,11 @@ class Online:
         """How much the particles of a model disagree about each score (n, K): their standard deviation."""
         if not isinstance(bare(self.model), Particles):
             raise ValueError("Only a learner of particles, such as bkm, knows how much they disagree.")
-        block = self.seen(rows)
-        found = np.zeros((row_count(block), self.setting.n_outputs))
-        particles.disagree(bare(self.model), block, found)
+        rows, model = self._shaped(rows), bare(self.model)
+        found = np.zeros((rows.shape[0], self.setting.n_outputs))
+        over_rows(
+            lambda part: particles.disagree(model, self.seen(rows[part]), found[part]), len(found), self.pace.rows
+        )
         return found
 
     def seen(self, rows: Any) -> Block:

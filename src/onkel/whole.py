@@ -80,6 +80,31 @@ def safe_point() -> None:
         _pass_on()
 
 
+def patiently(work: Callable[[], R]) -> R:
+    """What `work` gives. Where Ctrl-C waits, another thread does it, and Ctrl-C is let through meanwhile.
+
+    For a call of a library that takes long, cannot be cut and changes nothing: what it would have given is dropped.
+    """
+    if not (_CtrlC.waits and _in_main_thread()):
+        return work()
+    found, errors = list[R](), list[BaseException]()
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(LONGEST / 2)
+        safe_point()
+    for error in errors:
+        raise error
+    return found[0]
+
+
 def whole(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """A method that learns rows: Ctrl-C waits for a `safe_point`, and what is raised tells how many rows were learned.
 

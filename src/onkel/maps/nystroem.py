@@ -3,6 +3,7 @@
 K = V diag(e) V^T over the landmarks; M = diag(e_1..e_k)^(-1/2) V_k^T; z(x) = M k(landmarks, x).
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ from onkel.limits import NOT_NEGATIVE, limits
 from onkel.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
 from onkel.rows import Dense, dot, project, row_count
 from onkel.undoing import unchanging
+from onkel.whole import patiently
+
+LARGE = 512  # landmarks, whose directions take longer than Ctrl-C may wait
 
 
 @unchanging
@@ -71,7 +75,8 @@ def nystroem(
     duplicated landmarks give zeros.
     """
     dtype = sizes.dtype
-    values, vectors = np.linalg.eigh(K)
+    solve = partial(np.linalg.eigh, K)  # seconds, where there are thousands of landmarks
+    values, vectors = patiently(solve) if len(K) >= LARGE else solve()
     values, vectors = values[::-1][:rank], vectors[:, ::-1][:, :rank]
     strong = values > max(cut, len(K) * np.finfo(dtype).eps) * max(values[0], 0.0)
     if not strong.any():  # landmarks that are all zero under this kernel: one direction of weight 0
