@@ -25,8 +25,9 @@ from onkel.maps.nystroem import Nystroem, nystroem
 from onkel.points import as_rows, resized, with_room
 from onkel.rows import Block, pack, row_count, some, unpack
 from onkel.support import enlarged as with_capacity
-from onkel.threads import in_turns, trailing
+from onkel.threads import in_turns, over_rows, trailing
 from onkel.undoing import kept
+from onkel.whole import FIRST
 
 LOOPS: dict[type, tuple[EntryPoint[Any, int], EntryPoint[Any, None]]] = {
     Linear: (linear.learn, linear.score),
@@ -265,5 +266,6 @@ def gram(model: Expansion, layout: Block) -> NDArray[np.float64]:
     alone = support._replace(coef=np.eye(n, dtype=support.coef.dtype), count=np.array([n]), scale=np.ones(1))
     block = pack(as_rows(support.points, layout), support.sizes.dtype)
     K = np.empty((n, n))
-    expansion.score(answering(model)._replace(support=alone, offset=np.zeros(n)), block, K)
+    alike = answering(model)._replace(support=alone, offset=np.zeros(n))
+    over_rows(lambda part: expansion.score(alike, some(block, part), K[part]), n, FIRST)
     return (K + K.T) / 2.0
