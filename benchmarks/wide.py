@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from onkel import snapshot
+from onkel.files import snapshot
 from onkel.recipes import make_learner
 
 COLUMNS, ENTRIES, BLOCK = 3_000_000, 100, 2_000

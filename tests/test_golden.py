@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import losses, snapshot, steps
+from onkel.files import snapshot
 from onkel.learners.linear import linear
-from onkel.maps.fourier import fourier
-from onkel.online import Online, Setting
+from onkel.model.online import Online, Setting
+from onkel.model.targets import decide
+from onkel.pieces import losses, steps
+from onkel.pieces.maps.fourier import fourier
 from onkel.recipes import make_learner
-from onkel.targets import decide
 from tests.naive.worked import by_rows
 from tests.replay import replay
 from tests.tables import state_of

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onkel import snapshot
+from onkel.files import snapshot
+from onkel.files.model_file import load_model, save_model
 from onkel.recipes import RECIPES
-from onkel.stored import load_model, save_model
 from tests.tables import (
     CELLS,
     RECIPE_TABLE,

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onkel import snapshot
-from onkel.budgets.forgetting import fading
-from onkel.budgets.merge_table import KAPPAS, SHARES, merge_table
-from onkel.dispatch import entry_point
+from onkel.core.verbs import entry_point
+from onkel.files import snapshot
+from onkel.pieces.budgets.forgetting import fading
+from onkel.pieces.budgets.merge_table import KAPPAS, SHARES, merge_table
 from onkel.recipes import RECIPES
 from tests.tables import N_FEATURES, RECIPE_TABLE, started, stream
 

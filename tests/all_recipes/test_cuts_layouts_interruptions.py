@@ -9,9 +9,10 @@ import pytest
 from numba.core import event
 from scipy import sparse
 
-from onkel import kernels, snapshot
+from onkel.files import snapshot
+from onkel.pieces import kernels
+from onkel.pieces.bandwidth import FIRST_ROWS, settle
 from onkel.recipes import RECIPES
-from onkel.widths import FIRST_ROWS, settle
 from tests.all_recipes.common import (
     close,
     continued,

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from onkel import kernels, snapshot
+from onkel.files import snapshot
+from onkel.pieces import kernels
 from tests.all_recipes.common import continued, each_recipe, each_recipe_with_a_rate, without_penalty
 from tests.tables import (
     N_FEATURES,

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import snapshot
-from onkel.checks import problem_with
-from onkel.growing import grown
-from onkel.kernels import gaussian
-from onkel.points import WIDE
+from onkel.core.points import WIDE
+from onkel.files import snapshot
+from onkel.files.model_file import load_model, save_model
+from onkel.files.validation import problem_with
+from onkel.model.growth import grown
+from onkel.pieces.kernels import gaussian
 from onkel.recipes import auto, bsgd_m, fogd, ik_ogd, make_learner, multi_rrf, nogd, ogd, one_vs_rest, rbp, rks
-from onkel.stored import load_model, save_model
 from tests.all_recipes.common import close, each_cell, title
 from tests.tables import N_FEATURES, TASKS, VARIATIONS, parameters, rows_for, started, stream
 

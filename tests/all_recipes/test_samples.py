@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import ik_ogd, snapshot
-from onkel.learners.renewed import Rule, make
-from onkel.learning import Waiting
-from onkel.maps.indexing import index_map
-from onkel.maps.isolation import cell_count
-from onkel.maps.renewing import cell_counts, replaced
-from onkel.rows import pack
-from onkel.stored import load_model, save_model
+from onkel import ik_ogd
+from onkel.core.rows import pack
+from onkel.files import snapshot
+from onkel.files.model_file import load_model, save_model
+from onkel.learners.ensembles.renewed import Rule, make
+from onkel.model.waiting import Waiting
+from onkel.pieces.maps.indexing import index_map
+from onkel.pieces.maps.isolation import cell_count
+from onkel.pieces.maps.renewing import cell_counts, replaced
 from tests.tables import N_FEATURES, stream
 
 

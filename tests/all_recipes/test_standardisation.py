@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import scaling, snapshot
+from onkel.core.rows import Dense, pack
+from onkel.files import snapshot
+from onkel.pieces import scaler as scaling
+from onkel.pieces.scaler import Standardised, scaler
 from onkel.recipes import RECIPES, auto, fogd, ogd
-from onkel.rows import Dense, pack
-from onkel.scaling import Standardised, scaler
 from tests.all_recipes.common import close, continued, each_cell, each_recipe, learned
 from tests.naive.scaling import standardised
 from tests.tables import LAYOUTS, N_FEATURES, laid_out, parameters, rows_for, started, stream

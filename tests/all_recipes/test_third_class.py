@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import snapshot
-from onkel.checks import fresh_model, problem_with
-from onkel.growing import grown
-from onkel.learning import bare, dressed
-from onkel.onnx_export import to_onnx
-from onkel.points import WIDE
+from onkel.core.points import WIDE
+from onkel.files import snapshot
+from onkel.files.model_file import load_model, save_model
+from onkel.files.validation import fresh_model, problem_with
+from onkel.integrations.onnx import to_onnx
+from onkel.model.growth import grown
+from onkel.model.splitting import split
+from onkel.model.waiting import bare, dressed
 from onkel.recipes import (
     auto,
     bkm,
@@ -26,10 +28,8 @@ from onkel.recipes import (
     rks,
     tvm,
 )
-from onkel.splitting import split
-from onkel.stored import load_model, save_model
 from tests.all_recipes.common import close, title
-from tests.onnx_export.common import answers, rows_like
+from tests.integrations.onnx.common import answers, rows_like
 from tests.tables import CELLS, LAYOUTS, N_FEATURES, VARIATIONS, laid_out, parameters, rows_for, started, stream
 
 STOP = 60

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import kernels, snapshot, threads
-from onkel.evaluate import cross_validated, over_permutations
-from onkel.maps.drawing import draw_map
-from onkel.maps.lifting import features_of
+from onkel.core import threads
+from onkel.core.interrupts import LONGEST
+from onkel.core.rows import pack
+from onkel.evaluation.prequential import cross_validated, over_permutations
+from onkel.files import snapshot
+from onkel.pieces import kernels
+from onkel.pieces.maps.drawing import draw_map
+from onkel.pieces.maps.lifting import features_of
 from onkel.recipes import make_learner
-from onkel.rows import pack
-from onkel.whole import LONGEST
 from tests.all_recipes.common import each_cell
 from tests.tables import LAYOUTS, laid_out, parameters, started, stream
 

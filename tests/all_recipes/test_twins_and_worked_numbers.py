@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from onkel import losses, snapshot, steps
+from onkel.files import snapshot
 from onkel.learners.linear import linear
-from onkel.maps.fourier import fourier
-from onkel.online import Online, Setting
+from onkel.model.online import Online, Setting
+from onkel.pieces import losses, steps
+from onkel.pieces.maps.fourier import fourier
+from onkel.pieces.scaler import Standardised
 from onkel.recipes import RECIPES, make_learner
 from onkel.recipes.common import FIRST_CAPACITY
 from onkel.recipes.learner import TASKS as KNOWN_TASKS
-from onkel.scaling import Standardised
 from tests.all_recipes.common import STEPPED, close, each_cell, each_recipe, learned, title, without_penalty
 from tests.naive.common import slopes
 from tests.naive.worked import CASES, U, by_rows, consequences

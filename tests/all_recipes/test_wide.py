@@ -4,16 +4,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import KernelClassifier, auto, fogd, points, rbp, snapshot
-from onkel.folding import folded, places
-from onkel.kernels import cauchy, gaussian, laplacian
-from onkel.maps.drawn import drawn
-from onkel.maps.fourier import Fourier, fourier, iid
-from onkel.maps.lifting import features_of
-from onkel.points import WIDE, Listed
+from onkel import KernelClassifier, auto, fogd, rbp
+from onkel.core import points
+from onkel.core.points import WIDE, Listed
+from onkel.core.rows import pack
+from onkel.files import snapshot
+from onkel.files.model_file import load_model, save_model
+from onkel.pieces.hashing import folded, places
+from onkel.pieces.kernels import cauchy, gaussian, laplacian
+from onkel.pieces.maps.drawn import drawn
+from onkel.pieces.maps.fourier import Fourier, fourier, iid
+from onkel.pieces.maps.lifting import features_of
 from onkel.recipes import RECIPES
-from onkel.rows import pack
-from onkel.stored import load_model, save_model
 from tests.all_recipes.common import close, continued, learned
 from tests.tables import CELLS, RECIPE_TABLE, parameters, started, stream
 

@@ -4,15 +4,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.borrow import borrowed, keep, row
-from onkel.budgets.verbs import admit
-from onkel.dispatch import compiled, entry_point, known
-from onkel.kernels import measure, self_similarity, similarities
-from onkel.limits import COUNT, limits
-from onkel.losses import adapt, suffered
-from onkel.rows import dot, row_count
-from onkel.steps import pace
-from onkel.support import Candidate, Support, empty_support, finite, forget, trust
+from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.ranges import COUNT, limits
+from onkel.core.rows import dot, row_count
+from onkel.core.support import Candidate, Support, empty_support, finite, forget, trust
+from onkel.core.verbs import compiled, entry_point, known
+from onkel.pieces.budgets.verbs import admit
+from onkel.pieces.kernels import measure, self_similarity, similarities
+from onkel.pieces.losses import adapt, suffered
+from onkel.pieces.steps import pace
 
 
 @known

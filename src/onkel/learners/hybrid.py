@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.borrow import borrowed, keep, row
-from onkel.budgets.choices import TIE, square_of
-from onkel.dispatch import compiled, entry_point, known
-from onkel.kernels import measure, self_similarity, similarities
-from onkel.limits import COUNT, limits
-from onkel.losses import adapt, suffered
-from onkel.maps.verbs import factor, lift, width, work_width
-from onkel.points import room_for_one, standing
-from onkel.rows import dot, row_count
-from onkel.steps import pace
-from onkel.support import SCALE, Candidate, Support, append, finite, forget, take_over, trust
+from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.points import room_for_one, standing
+from onkel.core.ranges import COUNT, limits
+from onkel.core.rows import dot, row_count
+from onkel.core.support import SCALE, Candidate, Support, append, finite, forget, take_over, trust
+from onkel.core.verbs import compiled, entry_point, known
+from onkel.pieces.budgets.choices import TIE, square_of
+from onkel.pieces.kernels import measure, self_similarity, similarities
+from onkel.pieces.losses import adapt, suffered
+from onkel.pieces.maps.verbs import factor, lift, width, work_width
+from onkel.pieces.steps import pace
 
 
 @known

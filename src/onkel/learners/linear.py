@@ -4,14 +4,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.borrow import borrowed, keep, row
-from onkel.dispatch import compiled, entry_point, known
-from onkel.limits import COUNT, contradiction, limits
-from onkel.losses import adapt, suffered
-from onkel.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
-from onkel.rows import dot, row_count
-from onkel.steps import ADAGRAD, has_memory, move, pace
-from onkel.support import SCALE, finite, forget
+from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.ranges import COUNT, contradiction, limits
+from onkel.core.rows import dot, row_count
+from onkel.core.support import SCALE, finite, forget
+from onkel.core.verbs import compiled, entry_point, known
+from onkel.pieces.losses import adapt, suffered
+from onkel.pieces.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
+from onkel.pieces.steps import ADAGRAD, has_memory, move, pace
 
 
 @known

@@ -4,17 +4,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.borrow import borrowed, keep, row
-from onkel.dispatch import compiled, entry_point, known
-from onkel.limits import COUNT, NOT_NEGATIVE, limits
-from onkel.losses import bounded, soften
-from onkel.maps.tuned import descend, lift_row, remember, room_of, unit_of
-from onkel.readouts.exact import look, pull_exact, size, solve
-from onkel.readouts.heads import improve, pull, read
-from onkel.readouts.mixing import settle
-from onkel.readouts.outcomes import answer, judge
-from onkel.rows import row_count, square_norm
-from onkel.support import finite
+from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.ranges import COUNT, NOT_NEGATIVE, limits
+from onkel.core.rows import row_count, square_norm
+from onkel.core.support import finite
+from onkel.core.verbs import compiled, entry_point, known
+from onkel.pieces.losses import bounded, soften
+from onkel.pieces.maps.tuned import descend, lift_row, remember, room_of, unit_of
+from onkel.pieces.readouts.exact import look, pull_exact, size, solve
+from onkel.pieces.readouts.heads import improve, pull, read
+from onkel.pieces.readouts.mixing import settle
+from onkel.pieces.readouts.outcomes import answer, judge
 
 HEAVIEST = 100.0  # a row counts as so many of the mean weight, at most
 MOST_IN_ALL = 1e300  # a sum of weights that is no more than a number can be

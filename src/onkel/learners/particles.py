@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.borrow import borrowed, keep, row
-from onkel.dispatch import SUM, compiled, entry_point, known
-from onkel.limits import COUNT, NOT_NEGATIVE, contradiction, limits
-from onkel.losses import bounded, suffer
-from onkel.maps.fourier import turn
-from onkel.maps.learned import add_pull
-from onkel.rows import Dense, dot, project, row_count, scatter
-from onkel.support import finite
+from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.ranges import COUNT, NOT_NEGATIVE, contradiction, limits
+from onkel.core.rows import Dense, dot, project, row_count, scatter
+from onkel.core.support import finite
+from onkel.core.verbs import SUM, compiled, entry_point, known
+from onkel.pieces.losses import bounded, suffer
+from onkel.pieces.maps.fourier import turn
+from onkel.pieces.maps.learned import add_pull
 
 SMALLEST = 1e-300  # of the squared width of the kernel between particles
 

@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from onkel import steps
-from onkel.budgets.appending import Handover
-from onkel.kernels import make_kernel
+from onkel.core.parameters import positive
+from onkel.core.randomness import derive
 from onkel.learners.expansion import Rules, expansion
 from onkel.learners.linear import linear
-from onkel.maps.drawing import DRAWS, draw_map
-from onkel.maps.fourier import phase
-from onkel.online import Plan, Setting
-from onkel.randomness import derive
-from onkel.recipes.common import by_task, make_loss, make_step, positive, step_size
+from onkel.model.online import Plan, Setting
+from onkel.pieces import steps
+from onkel.pieces.budgets.appending import Handover
+from onkel.pieces.kernels import make_kernel
+from onkel.pieces.maps.drawing import DRAWS, draw_map
+from onkel.pieces.maps.fourier import phase
+from onkel.recipes.common import by_task, make_loss, make_step, step_size
 from onkel.recipes.learner import recipe
 
 
