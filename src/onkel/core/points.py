@@ -3,12 +3,15 @@
 Both give the same bits: a feature that a list leaves out is a 0, which adds nothing.
 """
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from onkel.core.borrowed import row
+from onkel.core.checking import free, within
+from onkel.core.growing import placed
 from onkel.core.rows import Csr, Dense, aligned_zeros, entry, extent, is_sparse, pack, project, project_row, row_count
 from onkel.core.verbs import compiled, verb
 
@@ -16,6 +19,7 @@ WIDE = 1 << 15  # columns; with more, nothing is kept that has a number per colu
 FIRST_ROOM = 16  # numbers per list in the beginning
 
 
+@free("columns", "values", "lengths", axes=2)
 class Listed(NamedTuple):
     """The numbers of each point that are not 0, with their columns in order. It is a block too: its rows are points."""
 
@@ -212,3 +216,26 @@ def _(block: Listed, i: int, p: int) -> Any:
 def _(block: Listed, first: int, count: int, matrix: Any, out: Any) -> None:
     for r in range(count):
         project_row(block, first + r, matrix, matrix.shape[1], row(out, r))
+
+
+@placed.register
+def _(old: Listed, fresh: Any, width: int) -> Listed:
+    return old._replace(width=width)
+
+
+@singledispatch
+def fits(points: Any, capacity: int) -> bool:
+    """Whether points from a file are as many as they should be; lists of them must fit together and point inside."""
+    return bool(points.shape[1] == capacity)
+
+
+@fits.register
+def _(points: Listed, capacity: int) -> bool:
+    columns, values, lengths, width = points
+    if columns.shape != values.shape or len(columns) != capacity or len(lengths) != capacity:
+        return False
+    room = columns.shape[1]
+    here = np.arange(room) < lengths[:, None]
+    ordered = (np.diff(columns, axis=1) > 0) | ~here[:, 1:]
+    found = columns[here]
+    return bool(within(lengths, room + 1) and ordered.all() and (found.size == 0 or within(found, width)))

@@ -4,7 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.core.points import copy_point, empty_points, put, resized
+from onkel.core.checking import disagreement, free
+from onkel.core.growing import KEPT, Change, by_field, changed
+from onkel.core.points import copy_point, empty_points, fits, put, resized
 from onkel.core.ranges import COUNT, NOT_NEGATIVE, between, limits
 from onkel.core.rows import aligned_zeros
 from onkel.core.verbs import compiled, known
@@ -17,6 +19,7 @@ SCALE = between(SMALLEST_SCALE, LARGEST_SCALE)
 
 @known
 @limits(sizes=NOT_NEGATIVE, born=COUNT, count=COUNT, scale=SCALE)
+@free("points", "sizes", "coef", "born")
 class Support(NamedTuple):
     """f = scale * sum_k coef[:, k] k(point k, .) over the first `count` points."""
 
@@ -124,3 +127,24 @@ def finite(score: float) -> float:
     if score < -LARGEST_SCORE:
         return -LARGEST_SCORE
     return score if score == score else 0.0
+
+
+@disagreement.register
+def _(support: Support) -> str:
+    """Whether the arrays of a support are of several sizes, or too small for its points."""
+    capacity = len(support.sizes)
+    if not (fits(support.points, capacity) and support.coef.shape[1] == len(support.born) == capacity):
+        return "its support is of several sizes"
+    count = support.count[0]
+    return "" if 0 <= count <= capacity else f"{count} rows are kept in room for {capacity}"
+
+
+def other_size(support: Support, expected: Support) -> str:
+    """Whether a support has another size than its budget, which only an unbounded one may have."""
+    same = support.sizes.shape == expected.sizes.shape
+    return "" if same else "its support has another size than its budget"
+
+
+@changed.register
+def _(fresh: Support, old: Any, change: Change) -> Any:
+    return by_field(old, old, KEPT, coef=change.signed(old.coef, 0))

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from onkel.core.checking import short
 from onkel.core.points import WIDE
 from onkel.core.ranges import MOST
 from onkel.core.trees import nbytes
 from onkel.files import snapshot
-from onkel.files.snapshot import DAMAGE, SnapshotError, short
+from onkel.files.snapshot import DAMAGE, SnapshotError
 from onkel.files.upgrades import UPGRADES
 from onkel.files.validation import fresh_model, problem_with
 from onkel.model.answers import Answers, answers_from, plain_answers

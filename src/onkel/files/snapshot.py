@@ -22,6 +22,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from onkel.core.checking import short
 from onkel.core.verbs import kind_named, name_of
 from onkel.core.whole_files import whole_file
 from onkel.files.archive import MOST_MEMBERS, Member, members, unpacked
@@ -136,11 +137,6 @@ def read_from(file: IO[bytes]) -> dict[str, Any]:
 def most_parts(text: bytes) -> int:
     """At least as many as JSON has parts: each begins the text or a list, or stands behind a comma."""
     return sum(map(text.count, (b",", b"[", b"{")))
-
-
-def short(value: Any) -> str:
-    """A value from a file as a sentence can hold it."""
-    return text if len(text := repr(value)) <= 60 else f"{text[:60]} ..."
 
 
 def _array(file: IO[bytes], member: Member, number: int) -> Any:

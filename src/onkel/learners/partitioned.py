@@ -9,17 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.checking import disagreement, free
+from onkel.core.growing import Change, as_it_is, by_field, changed
 from onkel.core.ranges import COUNT, limits
 from onkel.core.rows import row_count
 from onkel.core.support import SCALE, finite, forget
 from onkel.core.verbs import compiled, entry_point, known
+from onkel.learners import verbs
 from onkel.pieces.losses import adapt, suffered
-from onkel.pieces.maps.isolation import SIDE_BY_SIDE, cell_count, locate, partition_count
+from onkel.pieces.maps.isolation import OUTSIDE, SIDE_BY_SIDE, Cells, cell_count, locate, partition_count
 from onkel.pieces.steps import pace
 
 
 @known
 @limits(scale=SCALE, clock=COUNT)
+@free("weights")
 class Indexed(NamedTuple):
     """Weights of all cells; the cost of a score is the number of partitions, however many cells they have."""
 
@@ -94,3 +98,35 @@ def update(model: Any, cells: Any, target: float, importance: float, scores: Any
             for i in range(cells.shape[0]):
                 weights[cells[i]] -= change
     adapt(model.loss, importance, slopes)
+
+
+# ---- what else a model can do ----
+
+verbs.in_loop(learn, score)(Indexed)
+
+
+@disagreement.register
+def _(model: Indexed) -> str:
+    problem = disagreement(model.partitions)
+    return problem or ("" if cell_count(model.partitions) == model.weights.shape[1] else OUTSIDE)
+
+
+@changed.register
+def _(fresh: Indexed, old: Any, change: Change) -> Any:
+    weights = change.signed(old.weights, 0)
+    return by_field(fresh, old, change, partitions=as_it_is(old.partitions), weights=weights)
+
+
+@verbs.lent.register
+def _(fresh: Indexed, known: Any) -> Indexed:
+    return fresh._replace(partitions=known.partitions, weights=np.zeros_like(known.weights))
+
+
+@verbs.compressed_rows_give.register
+def _(model: Indexed) -> bool:
+    return not isinstance(model.partitions, Cells)
+
+
+@verbs.feature_space.register
+def _(model: Indexed) -> Any:
+    raise ValueError("its features are cells of partitions, which are never written down")

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onkel.core.growing import margin
 from onkel.core.ranges import COUNT, refuse, violation, wrong_number
 from onkel.core.trees import writable
 from onkel.core.undo import Undo
@@ -25,7 +26,6 @@ from onkel.model.growth import grow, refuse_too_many
 from onkel.model.intervals import Errors
 from onkel.model.numbers import NumberAnswers
 from onkel.model.online import Online
-from onkel.model.splitting import margin
 from onkel.model.targets import decide, newcomers, numbered, sought, task_of
 from onkel.model.waiting import bare
 

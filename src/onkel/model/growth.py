@@ -5,36 +5,26 @@ new entry is what it is in a fresh model: a frequency of its own, a weight of 0,
 they are: the width that a rule has settled, for one.
 """
 
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from onkel.core.points import WIDE, Listed
-from onkel.core.rows import Csr, Dense, aligned_zeros
-from onkel.learners.ensembles.experts import Experts
-from onkel.learners.ensembles.one_vs_rest import OneVsRest
-from onkel.learners.ensembles.renewed import Renewed
-from onkel.learners.particles import Particles
-from onkel.learners.partitioned import Indexed
-from onkel.learners.verbs import compressed_rows_give, stages, with_levels
+from onkel.core.growing import MIXES, placed, split
+from onkel.core.points import WIDE
+from onkel.learners.verbs import compressed_rows_give
 from onkel.model.online import Online, Setting, stand_in
-from onkel.model.splitting import split
 from onkel.model.waiting import Waiting, bare
 from onkel.pieces.bandwidth import has_rule
 from onkel.pieces.kernels import LAPLACIAN, Kernel
-from onkel.pieces.maps.chi2 import Chi2
 from onkel.pieces.maps.drawn import Drawn
 from onkel.pieces.maps.fourier import Fourier, Phase
 from onkel.pieces.maps.hadamard import Hadamard
-from onkel.pieces.readouts.exact import LeastSquares
 from onkel.pieces.scaler import Standardised
 
 TWO_ONLY = "A third class came: {0} learns two classes only; one_vs_rest({0}()) learns several."
 MOST_NEW_CLASSES = 1000  # each makes a new model
 ALL_AT_ONCE = "give all of them at the start, or learn numbers (regression)."
-MIXES = "Its random features mix all columns, so that none can be added: use draw='iid' for columns that come new."
 
 
 def grown(online: Online, n_features: int, n_outputs: int) -> Online:
@@ -138,97 +128,3 @@ def found(tree: Any, kind: Any) -> Any:
         return tree
     parts: Any = (found(part, kind) for part in reversed(tree)) if isinstance(tree, tuple) else ()
     return next((part for part in parts if part is not None), None)
-
-
-@singledispatch
-def placed(old: Any, fresh: Any, width: int) -> Any:
-    """What was learned, in the place of its like in a fresh model for rows of that width; a number stays."""
-    return old
-
-
-@placed.register
-def _(old: np.ndarray, fresh: Any, width: int) -> Any:
-    shape = tuple(map(max, old.shape, fresh.shape))  # a support may have outgrown that of a fresh model
-    if shape == old.shape:
-        return old
-    larger = aligned_zeros(shape, old.dtype)
-    for part in (fresh, old):
-        larger[tuple(map(slice, part.shape))] = part
-    return larger
-
-
-@placed.register
-def _(old: tuple, fresh: Any, width: int) -> Any:  # type: ignore[type-arg]
-    if not hasattr(old, "_fields"):  # models side by side; those of new classes are fresh
-        return tuple(placed(a, b, width) for a, b in zip(old, fresh, strict=False)) + fresh[len(old) :]
-    like = next((stage for stage in stages(fresh) if type(stage) is type(old)), None)
-    if like is None:
-        raise ValueError(MIXES)
-    return type(old)(*(placed(a, b, width) for a, b in zip(old, like, strict=True)))
-
-
-@placed.register
-def _(old: OneVsRest, fresh: Any, width: int) -> OneVsRest:
-    parts = placed(old.parts, fresh.parts, width)
-    known, new = parts[: len(old.parts)], parts[len(old.parts) :]
-    return old._replace(parts=(*known, *(lent(part, known[-1]) for part in new)))
-
-
-@singledispatch
-def lent(fresh: Any, known: Any) -> Any:
-    """The model of a new class, over the partitions of a known one: a sample to make some from is no longer there."""
-    return fresh
-
-
-@lent.register
-def _(fresh: Indexed, known: Any) -> Indexed:
-    return fresh._replace(partitions=known.partitions, weights=np.zeros_like(known.weights))
-
-
-@lent.register
-def _(fresh: Renewed, known: Any) -> Renewed:
-    return fresh._replace(model=lent(fresh.model, known.model))
-
-
-@placed.register
-def _(old: Experts, fresh: Any, width: int) -> Any:
-    pairs = zip(old, with_levels(fresh, old), strict=True)
-    return Experts(*(placed(a, b, width) for a, b in pairs))
-
-
-@placed.register
-def _(old: Dense, fresh: Any, width: int) -> Dense:
-    return Dense(np.pad(old.values, ((0, 0), (0, width - old.values.shape[1]))))
-
-
-@placed.register
-def _(old: Csr | Listed, fresh: Any, width: int) -> Any:
-    return old._replace(width=width)
-
-
-@placed.register
-def _(old: Chi2, fresh: Any, width: int) -> Chi2:
-    return old._replace(n_features=width)
-
-
-@placed.register
-def _(old: Particles, fresh: Any, width: int) -> Particles:
-    """The energy of a particle is that of its weights, output by output, and then that of its widths."""
-    d, shape = old.widths.shape[1], fresh.weights.shape
-    energy = fresh.energy.copy()
-    energy[:, : old.weights[0].size] = old.energy[:, :-d]
-    energy[:, shape[1] * shape[2] :][:, :d] = old.energy[:, -d:]
-    pairs = zip(old._replace(energy=energy), fresh._replace(energy=energy), strict=True)
-    return Particles(*(placed(a, b, width) for a, b in pairs))
-
-
-@placed.register
-def _(old: LeastSquares, fresh: Any, width: int) -> LeastSquares:
-    """New columns come before the constant. Where rows become too wide to be among the features, it begins anew."""
-    if old.columns == 0 or fresh.columns == 0:
-        return old if old.columns == 0 else fresh
-    size = 2 * old.frequencies + fresh.columns
-    kept = np.append(np.arange(len(old.weights) - 1), size - 1)
-    weights, inverse = np.zeros(size), np.eye(size) / old.ridge
-    weights[kept], inverse[np.ix_(kept, kept)] = old.weights, old.inverse
-    return old._replace(columns=fresh.columns, weights=weights, inverse=inverse)

@@ -17,8 +17,7 @@ from onkel.core.rows import Block, Dense, is_sparse, join, pack, row_count, some
 from onkel.core.support import LARGEST_SCORE
 from onkel.core.threads import over_rows
 from onkel.core.trees import kept, writable
-from onkel.learners import particles, verbs
-from onkel.learners.particles import Particles
+from onkel.learners import verbs
 from onkel.model import one_row
 from onkel.model.one_row import ABSURD, DIVERGED, FAR, NEGATIVE, TARGETS, UNSCALED
 from onkel.model.waiting import Waiting, Whole, bare, dressed, learned
@@ -224,13 +223,9 @@ class Online:
     @in_turn
     def spread(self, rows: Any) -> Scores:
         """How much the particles of a model disagree about each score (n, K): their standard deviation."""
-        if not isinstance(bare(self.model), Particles):
-            raise ValueError("Only a learner of particles, such as bkm, knows how much they disagree.")
         rows, model = self._shaped(rows), bare(self.model)
         found = np.zeros((rows.shape[0], self.setting.n_outputs))
-        over_rows(
-            lambda part: particles.disagree(model, self.seen(rows[part]), found[part]), len(found), self.pace.rows
-        )
+        over_rows(lambda part: verbs.disagree(model, self.seen(rows[part]), found[part]), len(found), self.pace.rows)
         return found
 
     def seen(self, rows: Any) -> Block:

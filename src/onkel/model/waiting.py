@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from onkel.core.growing import Change, changed
 from onkel.core.ranges import COUNT, NOT_NEGATIVE, contradiction, in_their_order, limits
 from onkel.core.rows import some
 from onkel.core.undo import Undo
@@ -75,3 +76,13 @@ class Whole:
             return verbs.learn(model, block, first, targets, importance, scores)
         with self._parts.of(model):
             return verbs.learn(model, block, first, targets, importance, scores)
+
+
+@changed.register
+def _(fresh: Waiting, old: Any, change: Change) -> Any:
+    return old._replace(targets=change.targets(old.targets))
+
+
+@verbs.feature_space.register
+def _(model: Waiting) -> Any:
+    raise ValueError("it has not seen enough rows to settle its kernel")

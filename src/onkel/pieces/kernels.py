@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.core.borrowed import row
+from onkel.core.checking import as_found
+from onkel.core.growing import Change, changed
 from onkel.core.parameters import positive
 from onkel.core.points import Listed, products, reach
 from onkel.core.rows import entry, extent, square_norm
@@ -242,3 +244,15 @@ def from_terms(code: int, gamma: float, n: int, out: Any) -> None:
     if code != CHI2:
         for k in range(n):
             out[k] = decay(scale * out[k])
+
+
+@as_found.register
+def _(expected: Kernel, found: Any, ruled: bool) -> Any:
+    width = found.gamma
+    settled = ruled and isinstance(width, float) and 0.0 < width < np.inf
+    return expected._replace(gamma=width) if settled else expected
+
+
+@changed.register
+def _(fresh: Kernel, old: Any, change: Change) -> Any:
+    return old  # with the width that a rule has settled

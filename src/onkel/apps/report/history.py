@@ -10,39 +10,17 @@ from numpy.typing import NDArray
 from onkel.core.ranges import COUNT, MOST, NOT_NEGATIVE, TOTAL, Range, refuse, violation
 from onkel.evaluation.metrics import errors
 from onkel.evaluation.prequential import Tally, points
-from onkel.learners.ensembles.committee import Committee
-from onkel.learners.ensembles.experts import Experts
-from onkel.learners.ensembles.one_vs_rest import OneVsRest
-from onkel.learners.ensembles.renewed import Renewed
-from onkel.learners.expansion import Expansion
-from onkel.learners.hybrid import Hybrid
-from onkel.learners.linear import Linear
-from onkel.learners.mixed import Mixed
-from onkel.learners.particles import Particles
-from onkel.learners.partitioned import Indexed
+from onkel.learners import verbs
 from onkel.model.columns import resized
 from onkel.model.online import Online
 from onkel.model.relevance import relevance
-from onkel.model.waiting import Waiting, bare
+from onkel.model.waiting import bare
 from onkel.pieces.maps.lifting import features_of
 from onkel.streams.block import Block, concatenate, packed, select, unpacked
 
 POINTS = 200  # of a history; every second one is left out when there are more
 SAMPLE = 4000  # rows to look back with
 RIDGE = 1e-6  # relative to the mean square of the features
-
-NO_ONE_SPACE = {
-    Waiting: "it has not seen enough rows to settle its kernel",
-    Expansion: "its features are those of the kernel itself, of which there are too many to write down",
-    Hybrid: "part of it uses the features of the kernel itself, of which there are too many to write down",
-    Indexed: "its features are cells of partitions, which are never written down",
-    Renewed: "its features are cells of partitions, which are never written down",
-    Committee: "it consists of several models, each with features of its own",
-    Experts: "it consists of several models, each with features of its own",
-    OneVsRest: "it consists of one model for each class, each with features of its own",
-    Particles: "it consists of several samples, each with features of its own",
-    Mixed: "it mixes several readouts, which do not all use the same features",
-}
 
 
 class Moment(NamedTuple):
@@ -125,31 +103,28 @@ class History:
         found: dict[str, Any] = {"history": [moment._asdict() for moment in self.moments]}
         with suppress(ValueError):
             found["relevance"] = relevance(self.online.model).tolist()
-        why = no_hindsight(self.online.model) if self._kept is not None else "it has seen no rows"
-        return {**found, "no_hindsight": why} if why else {**found, "hindsight": self.hindsight()}
+        if self._kept is None:
+            return {**found, "no_hindsight": "it has seen no rows"}
+        try:
+            feature_map = verbs.feature_space(bare(self.online.model))
+        except ValueError as why:
+            return {**found, "no_hindsight": str(why)}
+        return {**found, "hindsight": self.hindsight(feature_map)}
 
-    def hindsight(self) -> dict[str, float]:
+    def hindsight(self, feature_map: Any) -> dict[str, float]:
         """The error of the learner on the sample, and that of the best fixed linear model in its feature space.
 
         The best is meant by least squares, on the targets or on the classes as -1 and 1, with the map as it is at the
-        end. Only for a model that is linear in a map.
+        end.
         """
-        model = bare(self.online.model)
-        assert isinstance(model, Linear)
         assert self._kept is not None
         rows = self._widened(self._kept).rows
-        features = features_of(model.feature_map, self.online.seen(rows)).astype(np.float64)
+        features = features_of(feature_map, self.online.seen(rows)).astype(np.float64)
         targets = np.asarray(self._kept.labels, np.float64)
         targets = np.maximum(targets, 0.0) if self.online.task == "multiclass" else targets  # two may have become more
         scores = fitted(features, targets, self.online.setting.n_outputs)
         best = float(np.mean(errors(self.online.task, targets, scores)))
         return {"rows": len(self._losses), "error": float(np.mean(self._losses)), "best": best}
-
-
-def no_hindsight(model: Any) -> str:
-    """Why no best fixed linear model can be found in the feature space of a model; nothing where it can."""
-    kind = type(bare(model))
-    return "" if kind is Linear else NO_ONE_SPACE.get(kind, "it is not linear in one map of features")
 
 
 def fitted(features: NDArray[np.float64], targets: NDArray[np.float64], outputs: int) -> NDArray[np.float64]:

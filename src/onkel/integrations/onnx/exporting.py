@@ -9,7 +9,8 @@ import numpy as np
 
 from onkel.core.points import WIDE
 from onkel.integrations.onnx.graph import Graph
-from onkel.integrations.onnx.scoring import scores, sigmoid
+from onkel.integrations.onnx.scoring import ScoringGraph
+from onkel.learners import verbs
 from onkel.model.answers import Answers, ClassAnswers, plain_answers
 from onkel.model.calibration import AHEAD, RISE, Calibration
 from onkel.model.columns import Columns
@@ -33,11 +34,11 @@ def to_onnx(online: Online, answers: Answers | None = None, columns: Columns | N
     model = model.model if isinstance(model, Waiting) else model
     if model is None:
         raise ValueError("The model has not learned any row yet: there is nothing to export.")
-    g = Graph(width, online.setting.dtype)
+    g = ScoringGraph(width, online.setting.dtype)
     rows = filled(g, columns)
     if isinstance(online.model, Standardised):
         rows = standardised(g, rows, online.model.scaler)
-    found = scores(model, g, g.cast(rows, g.real))
+    found = verbs.graph_scores(model, g, g.cast(rows, g.real))
     told(answers, g, found)
     return g.packed(notes(online, answers, columns), version("onkel"))
 
@@ -57,18 +58,18 @@ def notes(online: Online, answers: Answers, columns: Columns) -> dict[str, str]:
 
 
 @singledispatch
-def told(answers: Any, g: Graph, found: str) -> None:
+def told(answers: Any, g: ScoringGraph, found: str) -> None:
     """Add what answers make of scores to the outputs of a graph."""
     raise ValueError(f"Answers of the type {type(answers).__name__} have no form in ONNX and are not exported.")
 
 
 @told.register
-def _(answers: NumberAnswers, g: Graph, found: str) -> None:
+def _(answers: NumberAnswers, g: ScoringGraph, found: str) -> None:
     g.output("prediction", g("Reshape", found, np.array([-1])), F64)
 
 
 @told.register
-def _(answers: ClassAnswers, g: Graph, found: str) -> None:
+def _(answers: ClassAnswers, g: ScoringGraph, found: str) -> None:
     """Labels, scores and probabilities, as `KernelClassifier` gives them."""
     classes, state = answers.classes, answers.calibration
     found = in_order(g, found, answers)
@@ -81,7 +82,7 @@ def _(answers: ClassAnswers, g: Graph, found: str) -> None:
         likely = g("Add", g("Mul", g("ReduceSum", found, np.array([1])), F64(0.0)), F64(1.0))
     else:
         place = g.cast(g("Greater", g("Reshape", found, np.array([-1])), F64(0.0)), np.int64)
-        likely = g("Concat", sigmoid(g, g("Neg", scaled)), sigmoid(g, scaled), axis=1)
+        likely = g("Concat", g.sigmoid(g("Neg", scaled)), g.sigmoid(scaled), axis=1)
     likely = put_right(g, place, likely, state, len(classes)) if len(classes) > 1 else likely
     g.output("label", g("Gather", classes, place), classes.dtype)
     g.output("scores", found, F64, outputs)
@@ -97,14 +98,14 @@ def in_order(g: Graph, found: str, answers: ClassAnswers) -> str:
     return g("Gather", found, answers.order, axis=1)
 
 
-def put_right(g: Graph, place: str, likely: str, state: Calibration, count: int) -> str:
+def put_right(g: ScoringGraph, place: str, likely: str, state: Calibration, count: int) -> str:
     """Probabilities with that of the answer as `calibration.put_right` makes it."""
     answer = g("Equal", g("Reshape", place, np.array([-1, 1])), np.arange(count))
     others = g("Where", answer, F64(0.0), likely)
     p, rest = (g("ReduceSum", part, np.array([1])) for part in (g("Where", answer, likely, F64(0.0)), others))
     second = g("ReduceMax", others, axes=[1])
     distance = g("Sub", g("Log", p), g("Log", g("Max", rest, F64(1e-300))))
-    free = sigmoid(g, g("Add", g("Mul", distance, F64(np.exp(state.moves[1]))), F64(state.moves[2])))
+    free = g.sigmoid(g("Add", g("Mul", distance, F64(np.exp(state.moves[1]))), F64(state.moves[2])))
     level = g("Div", second, g("Max", g("Add", rest, second), F64(1e-300)))
     later = g.cast(g("Greater", g("Reshape", place, np.array([-1, 1])), np.int64(0)), F64) if count == 2 else F64(1.0)
     ahead = g("Mul", level, g("Add", F64(1.0), g("Mul", later, F64(AHEAD))))

@@ -4,7 +4,6 @@ At round t the levels 0, ..., floor(log2 t) are there. A level that comes new ta
 knows, and no level ever forgets what it knows; so the answer does not fall back to 0 when many intervals begin.
 """
 
-from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from onkel.core.borrowed import row
 from onkel.core.ranges import COUNT, POSITIVE, contradiction, limits
 from onkel.core.support import finite
-from onkel.learners.ensembles.experts import Experts, Hedge, blend, by_logarithms, reward
+from onkel.learners.ensembles.experts import Experts, Hedge, blend, by_logarithms, levels_after, reward, with_next_level
 from onkel.learners.ensembles.levels_published import Ranked, RankedLevels
 from onkel.pieces.losses import suffer
 
@@ -68,12 +67,6 @@ def _(
         length *= 2
 
 
-@singledispatch
-def levels_after(combination: Any, rows: int) -> int:
-    """How many levels there are once so many rows are learned: one and the same number for most combinations."""
-    return 0
-
-
 @levels_after.register
 def _(combination: Ensemble, rows: int) -> int:
     return (rows + 1).bit_length()
@@ -82,20 +75,6 @@ def _(combination: Ensemble, rows: int) -> int:
 @levels_after.register
 def _(combination: RankedLevels, rows: int) -> int:
     return min(max(rows.bit_length(), 1), len(combination.rates))
-
-
-def until_next_level(model: Experts) -> int:
-    """How many rows can be learned before a level comes new, which is at or just before a power of two."""
-    rows, here = int(model.clock[0]), levels_after(model.combination, int(model.clock[0]))
-    power = 1 << (rows + 1).bit_length()
-    later = (n for n in (power // 2, power - 1, power) if n > rows and levels_after(model.combination, n) > here)
-    return next(later, power) - rows
-
-
-@singledispatch
-def with_next_level(combination: Any, model: Experts) -> Experts:
-    """The model with one more level."""
-    raise TypeError(f"{type(combination).__name__} has no levels.")
 
 
 @with_next_level.register

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.core.checking import misfit, other_type, rows_problem
+from onkel.core.growing import Change, as_it_is, by_field, changed
 from onkel.core.randomness import derive, reservoir
 from onkel.core.ranges import COUNT, contradiction, in_their_order, limits
 from onkel.core.rows import Block, join, pack, row_count, unpack
 from onkel.core.verbs import known
-from onkel.learners import partitioned
+from onkel.learners import partitioned, verbs
 from onkel.learners.partitioned import Indexed
 from onkel.pieces.maps.growing import cells, trees
 from onkel.pieces.maps.isolation import Cells, SparseCells, Trees
@@ -61,8 +63,8 @@ def make(rule: Rule, rows: Any, t: int, dtype: Any, seed: int) -> Trees | Cells 
     return cells(rows, t, rule.psi, rule.metric, dtype, seed)
 
 
-def learn(renewed: Renewed, block: Block, first: int, targets: Any, importance: Any, scores: Any) -> Renewed:
-    """Learn the rows from `first` on, writing the scores each had before; returns the model to go on with."""
+@verbs.learn.register
+def _(renewed: Renewed, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Any:
     n = int(row_count(block))
     while first < n:
         last = min(n, first + renewed.rule.every - int(renewed.clock[0]) % renewed.rule.every)
@@ -98,3 +100,46 @@ def renew(renewed: Renewed) -> Renewed:
     fresh = np.zeros((len(model.weights), int(cell_counts(new)[0])), model.weights.dtype)
     weights = np.concatenate([model.weights[:, :before], fresh, model.weights[:, after:]], axis=1)
     return renewed._replace(model=model._replace(partitions=replaced(model.partitions, i, new), weights=weights))
+
+
+@verbs.score.register
+def _(renewed: Renewed, block: Any, scores: Any) -> None:
+    verbs.score(renewed.model, block, scores)
+
+
+@verbs.prepare.register
+def _(renewed: Renewed, block: Any, scores: Any) -> None:
+    verbs.prepare(renewed.model, block, scores)
+
+
+@misfit.register
+def _(first: Renewed, model: Any, ruled: bool, n_features: int) -> str:
+    """Partitions that are renewed, and the rows held for the next one."""
+    if type(model) is not Renewed:
+        return other_type(first, model)
+    numbers = model.numbers
+    if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64 or numbers.ndim != 1:
+        return "the numbers of the rows held are missing"
+    held = rows_problem(model.block, len(numbers), n_features, unpack(first.block).dtype)
+    rule = "" if model.rule == first.rule and len(numbers) <= model.rule.psi else "its rule of renewal is another one"
+    return rule or held or misfit(first.model, model.model, ruled, n_features)
+
+
+@changed.register
+def _(fresh: Renewed, old: Any, change: Change) -> Any:
+    return by_field(fresh, old, change, block=as_it_is(old.block))
+
+
+@verbs.lent.register
+def _(fresh: Renewed, known: Any) -> Renewed:
+    return fresh._replace(model=verbs.lent(fresh.model, known.model))
+
+
+@verbs.compressed_rows_give.register
+def _(renewed: Renewed) -> bool:
+    return verbs.compressed_rows_give(renewed.model)
+
+
+@verbs.feature_space.register
+def _(renewed: Renewed) -> Any:
+    return verbs.feature_space(renewed.model)

@@ -6,8 +6,11 @@ import numpy as np
 
 from onkel.core.randomness import draw, uniform
 from onkel.core.ranges import NOT_NEGATIVE, limits
+from onkel.core.rows import pack, row_count, unpack
 from onkel.core.verbs import compiled, entry_point
-from onkel.learners.ensembles.experts import blend, reward
+from onkel.learners import verbs
+from onkel.learners.ensembles.experts import Experts, blend, follow, graph_blend, learn_by, reward, shares_of
+from onkel.learners.ensembles.side_by_side import rooms, with_parts
 
 
 @limits(weights=NOT_NEGATIVE)
@@ -84,3 +87,36 @@ def learning(combination: Any, chosen: Any) -> None:
 def votes(count: int, discount: float, some: bool, lazy: bool, least: float, state: Any) -> Votes:
     """Equal weights."""
     return Votes(discount, some, lazy, least, np.full(count, 1.0 / count), state)
+
+
+@learn_by.register
+def _(
+    combination: Votes, model: Experts, block: Any, first: int, targets: Any, importance: Any, scores: Any
+) -> Experts:
+    learn_rows = learn_lazily if combination.lazy else learn_by.dispatch(object)
+    return learn_rows(combination, model, block, first, targets, importance, scores)
+
+
+def learn_lazily(
+    combination: Votes, model: Experts, block: Any, first: int, targets: Any, importance: Any, scores: Any
+) -> Experts:
+    """Row by row: who learns a row depends on the weights before it."""
+    chosen = np.zeros(len(model.parts))
+    for i in range(first, int(row_count(block))):
+        here, own = slice(i, i + 1), rooms(model, 1, scores.shape[1])
+        row = pack(unpack(block)[here], block[0].dtype)
+        learning(combination, chosen)
+        parts = []
+        for part, room, share in zip(model.parts, own, chosen, strict=True):
+            verbs.score(part, row, room)
+            unseen = np.zeros_like(room)
+            parts.append(verbs.learn(part, row, 0, targets[here], importance[here], unseen) if share > 0.0 else part)
+        follow(combination, own, 0, 1, targets[here], importance[here], scores[here])
+        model.clock[0] += 1
+        model = with_parts(model, parts)
+    return model
+
+
+@graph_blend.register
+def _(combination: Votes, g: Any, own: list[str]) -> str:
+    return str(g.weighted([g.vote(one, 1) for one in own], shares_of(combination, len(own))))

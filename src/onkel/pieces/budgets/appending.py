@@ -1,4 +1,4 @@
-"""Budgets that keep every row until their arrays are full; what happens then is up to the caller."""
+"""No budget: every row is kept, in arrays that grow."""
 
 from typing import Any, NamedTuple
 
@@ -12,13 +12,6 @@ class Unbounded(NamedTuple):
     growth: int
 
 
-class Handover(NamedTuple):
-    """Keep every candidate; when the arrays are full, the expansion becomes a linear model of that rank."""
-
-    rank: int
-    cut: float
-
-
-@admit.of(Unbounded, Handover)
-def _(budget: Any, kernel: Any, support: Any, block: Any, candidate: Any) -> bool:
+@admit.of(Unbounded)
+def _(budget: Unbounded, kernel: Any, support: Any, block: Any, candidate: Any) -> bool:
     return append(support, block, candidate)

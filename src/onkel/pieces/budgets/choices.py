@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from onkel.core.checking import inside
 from onkel.core.randomness import choice
 from onkel.core.ranges import COUNT, limits
 from onkel.core.verbs import compiled
@@ -75,3 +76,8 @@ def square_of(support: Any, j: int) -> float:
 def energy(kernel: Any, support: Any, j: int) -> float:
     """|a_j|^2 k(x_j, x_j), without the common scale."""
     return square_of(support, j) * self_similarity(kernel, support.sizes[j])
+
+
+@inside.register
+def _(rule: Oldest, capacity: int) -> bool:
+    return bool(0 <= rule.next[0] < capacity)

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from onkel.core.growing import Change, by_field, changed
 from onkel.core.support import append, place
 from onkel.core.verbs import compiled
 from onkel.pieces.budgets.neighbours import note
@@ -71,3 +72,8 @@ def best_without(budget: Any, support: Any, n: int, of_candidate: float) -> int:
         if slot < 0 or own > best:
             best, slot = own, j
     return n if of_candidate > best else slot
+
+
+@changed.register
+def _(fresh: DropBest, old: Any, change: Change) -> Any:
+    return by_field(fresh, old, change, values=change.signed(old.values, 0))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.core.borrowed import row
+from onkel.core.growing import Change, by_field, changed
 from onkel.core.ranges import NOT_NEGATIVE, limits
 from onkel.core.support import append, take_over
 from onkel.core.verbs import compiled
@@ -152,3 +153,9 @@ def improve(budget: Any, n: int, c: int, j: int) -> float:
     for i in range(n):
         budget.values[i] += change * similar[i]
     return abs(slope)
+
+
+@changed.register
+def _(fresh: Prototypes, old: Any, change: Change) -> Any:
+    weights, duals, values = change.sides(old.weights), change.sides(old.duals), change.signed(old.values, 0)
+    return by_field(fresh, old, change, weights=weights, duals=duals, values=values)

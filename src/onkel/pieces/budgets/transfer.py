@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.core.checking import inside
 from onkel.core.ranges import COUNT, limits
 from onkel.core.support import append, place
 from onkel.core.verbs import compiled
@@ -117,3 +118,8 @@ def find_nearest(gram: Any, n: int, i: int) -> int:
         if j != i and (best == i or closer(gram, i, j, best)):
             best = j
     return best
+
+
+@inside.register
+def _(budget: ToNeighbour, capacity: int) -> bool:
+    return bool((budget.nearest >= 0).all() and (budget.nearest < capacity).all())

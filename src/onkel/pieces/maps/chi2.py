@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.core.borrowed import row
+from onkel.core.growing import placed
 from onkel.core.rows import dot, entry, extent
 from onkel.pieces.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
 
@@ -67,3 +68,8 @@ def _(feature_map: Chi2) -> float:
 @feature_norm.of(Chi2)
 def _(feature_map: Chi2, features: Any) -> float:
     return np.float64(dot(features, features, features.shape[0]))
+
+
+@placed.register
+def _(old: Chi2, fresh: Any, width: int) -> Chi2:
+    return old._replace(n_features=width)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.checking import as_found
 from onkel.core.randomness import cell_of, generator, key_of
 from onkel.core.rows import entry, extent
 from onkel.core.trees import unchanging
@@ -124,3 +125,10 @@ def ratio(coefficients: Any, r: float) -> float:
         top = top * r + above[k]
         bottom = bottom * r + below[k]
     return top / bottom
+
+
+@as_found.register
+def _(expected: Drawn, found: Any, ruled: bool) -> Any:
+    width = found.spread
+    settled = ruled and isinstance(width, float) and 0.0 < width < np.inf
+    return expected._replace(spread=width) if settled else expected

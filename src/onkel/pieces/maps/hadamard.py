@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.core.borrowed import row
+from onkel.core.checking import disagreement
 from onkel.core.randomness import derive, normal_table, uniform_table
 from onkel.core.rows import scatter
 from onkel.core.trees import unchanging
@@ -127,3 +128,9 @@ def fastfood(kernel: Kernel, n_features: int, n_frequencies: int, dtype: Any, se
 def _hadamard(diagonals: Any, order: Any, lengths: Any, n_frequencies: int, dtype: Any) -> Hadamard:
     arrays = np.ascontiguousarray(diagonals, dtype), np.ascontiguousarray(order, np.int64)
     return Hadamard(*arrays, np.ascontiguousarray(lengths / np.pi, dtype), n_frequencies)
+
+
+@disagreement.register
+def _(feature_map: Hadamard) -> str:
+    p = feature_map.order.shape[1]
+    return "" if (np.sort(feature_map.order, axis=1) == np.arange(p)).all() else "its order is no permutation"

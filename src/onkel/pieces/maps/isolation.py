@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.checking import asks_inside, disagreement, free, within
 from onkel.core.rows import ROWS, Csr, Dense, entry, extent, project
 from onkel.core.trees import unchanging
 from onkel.core.verbs import compiled, verb
@@ -20,6 +21,7 @@ TOGETHER = 64  # rows for which a tree is fetched once
 
 
 @unchanging
+@free("columns", "feature", "threshold", "child", "cell")
 class Trees(NamedTuple):
     """Partition i is the tree whose root is node roots[i]; the children of node n are child[n] and child[n] + 1.
 
@@ -37,6 +39,7 @@ class Trees(NamedTuple):
 
 
 @unchanging
+@free("points", "sizes", "members")
 class Cells(NamedTuple):
     """Partition i has a cell around each of the points members[i]; `metric` is 1 or 2, of the distance."""
 
@@ -47,6 +50,7 @@ class Cells(NamedTuple):
 
 
 @unchanging
+@free("columns", "starts", "owners", "values", "sizes", "members")
 class SparseCells(NamedTuple):
     """The same with points whose features are mostly zero: column by column, only what is not zero."""
 
@@ -206,3 +210,56 @@ def _(partitions: SparseCells, block: Any, first: int, count: int, cells: Any) -
                     far[np.uint64(owners[q])] += -x * c if metric == 2 else abs(x - c) - abs(x) - abs(c)
         nearest(far, members, row(cells, r))
     keep(own)
+
+
+# ---- partitions from files ----
+
+OUTSIDE = "its partitions point outside"
+
+
+@disagreement.register
+def _(trees: Trees) -> str:
+    """Whether the arrays of trees fit together and point inside."""
+    columns, feature, threshold, child, cell, roots, depths = trees
+    nodes = len(child)
+    if not len(feature) == len(threshold) == len(cell) == nodes or not within(depths, nodes):
+        return OUTSIDE
+    leaf = child == np.arange(nodes)  # its own child, and there is no second one
+    asked = (feature[leaf] == len(columns)).all() and (feature[~leaf] < len(columns)).all()
+    both = (child + ~leaf < nodes).all()
+    inside = both and asked and within(child, nodes) and within(roots, nodes) and min(feature.min(), cell.min()) >= 0
+    return "" if inside and apart(trees, leaf) else OUTSIDE
+
+
+def apart(trees: Trees, leaf: Any) -> bool:
+    """Whether trees follow each other, none leads into another one, and the cells of each are one after the other."""
+    roots, child = trees.roots, trees.child.astype(np.int64)
+    if roots[0] != 0 or (np.diff(roots) <= 0).any():
+        return False
+    own = np.searchsorted(roots, np.arange(len(child)), side="right")  # the tree of each node
+    if (own[child] != own).any() or (own[child + ~leaf] != own).any():
+        return False
+    order = np.argsort(trees.cell[leaf], kind="stable")
+    numbered = np.array_equal(trees.cell[leaf][order], np.arange(leaf.sum()))
+    return numbered and bool((np.diff(own[leaf][order]) >= 0).all())
+
+
+@asks_inside.register
+def _(trees: Trees, n_features: int) -> bool:
+    columns = trees.columns
+    return bool(isinstance(columns, np.ndarray) and (columns.size == 0 or within(columns, n_features)))
+
+
+@disagreement.register
+def _(cells: Cells) -> str:
+    m = len(cells.sizes)
+    return "" if within(cells.members, m) and cells.points.shape[1] == m else OUTSIDE
+
+
+@disagreement.register
+def _(cells: SparseCells) -> str:
+    _, columns, starts, owners, values, sizes, members = cells
+    m = len(sizes)
+    ordered = len(starts) == len(columns) + 1 and starts[0] == 0 and (np.diff(starts) >= 0).all()
+    inside = len(owners) == len(values) and (len(owners) == 0 or within(owners, m))
+    return "" if within(members, m) and ordered and inside and starts[-1] == len(values) else OUTSIDE

@@ -17,6 +17,7 @@ from onkel.core.vecmath import sincospi
 from onkel.core.verbs import compiled, known
 from onkel.pieces.kernels import Kernel
 from onkel.pieces.maps.fourier import iid, turn
+from onkel.pieces.maps.relevance import spread
 from onkel.pieces.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
 from onkel.pieces.steps import ADAGRAD, MINIBATCH, pace, stride
 
@@ -218,3 +219,9 @@ def _(feature_map: Learned, features: Any) -> float:
 @feature_norm.of(LearnedPhase)
 def _(feature_map: LearnedPhase, features: Any) -> float:
     return np.float64(dot(features, features, features.shape[0])) * 2.0 / features.shape[0]
+
+
+@spread.register(Learned)
+@spread.register(LearnedPhase)
+def _(feature_map: Any) -> Any:
+    return np.exp(feature_map.widths.logs)

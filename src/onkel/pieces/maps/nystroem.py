@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.core.borrowed import row
+from onkel.core.checking import disagreement, free
 from onkel.core.interrupts import patiently
+from onkel.core.points import fits
 from onkel.core.ranges import NOT_NEGATIVE, limits
 from onkel.core.rows import Dense, dot, project, row_count
 from onkel.core.trees import unchanging
@@ -23,6 +25,7 @@ LARGE = 512  # landmarks, whose directions take longer than Ctrl-C may wait
 
 @unchanging
 @limits(sizes=NOT_NEGATIVE)
+@free("projection")
 class Nystroem(NamedTuple):
     """Landmarks with their kernel, and the projection M^T."""
 
@@ -98,3 +101,8 @@ def measures(kernel: Any, block: Any) -> NDArray[np.float64]:
     out = np.empty(int(row_count(block)))
     measure_all(kernel, block, out)
     return out
+
+
+@disagreement.register
+def _(feature_map: Nystroem) -> str:
+    return "" if fits(feature_map.points, len(feature_map.sizes)) else "its landmarks are of several sizes"

@@ -18,6 +18,7 @@ from onkel.core.verbs import compiled
 from onkel.pieces.losses import soften
 from onkel.pieces.maps.fourier import turn
 from onkel.pieces.maps.learned import add_pull, steep
+from onkel.pieces.maps.relevance import spread
 from onkel.pieces.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
 from onkel.pieces.steps import ADAGRAD, pace, stride
 
@@ -183,3 +184,9 @@ def _(feature_map: Spectral) -> float:
 @feature_norm.of(Spectral)
 def _(feature_map: Spectral, features: Any) -> float:
     return 1.0  # cos^2 + sin^2 = 1 for every frequency, and the weights of the components add up to 1
+
+
+@spread.register
+def _(feature_map: Spectral) -> Any:
+    squares = np.exp(2.0 * feature_map.logs) + feature_map.means**2
+    return np.asarray(np.sqrt(feature_map.shares @ squares))

@@ -17,6 +17,7 @@ from onkel.core.vecmath import exp2
 from onkel.core.verbs import SUM, compiled, known
 from onkel.pieces.kernels import LOG2_E
 from onkel.pieces.maps.fourier import turn
+from onkel.pieces.maps.relevance import spread
 
 NARROWEST, WIDEST = -8.0, 4.0  # limits of the log-widths g
 TINY, SMALL = 1e-30, 1e-8  # where the sums of squares start, of frequencies and of widths
@@ -162,3 +163,11 @@ def turn_row(line: Any, gradient: Any, direction: Any, step: float) -> float:
         total += line[k] * gradient[k]
         line[k] -= c * direction[k]
     return np.float64(total)
+
+
+@spread.register
+def _(feature_map: Tuned) -> Any:
+    total, count = feature_map.lengths
+    unit = feature_map.start / np.sqrt(total / count) if count else feature_map.start
+    drawn = np.pi * np.sqrt(np.mean(np.square(feature_map.frequencies, dtype=np.float64), axis=1))
+    return np.asarray(unit * np.exp(feature_map.log_widths) * drawn)

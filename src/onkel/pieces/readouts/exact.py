@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.core.borrowed import row
+from onkel.core.checking import as_found, free
+from onkel.core.growing import placed
 from onkel.core.ranges import contradiction
 from onkel.core.rows import Dense, dot, entry, extent, project_row
 from onkel.core.verbs import compiled, verb
@@ -18,6 +20,7 @@ class Absent(NamedTuple):
     none: float = 0.0
 
 
+@free("weights", "inverse", axes=2)
 class LeastSquares(NamedTuple):
     """f = weights . n(x), n = [cosines and sines of the first `frequencies`] / sqrt(frequencies), then x / |x| and 1.
 
@@ -164,3 +167,32 @@ def shorten(A: Any, m: int, k: int, factor: float) -> None:
         A[k, j] *= factor
     for j in range(m):
         A[j, k] *= factor
+
+
+@as_found.register
+def _(expected: LeastSquares, found: Any, ruled: bool) -> Any:
+    grown = type(found.frequencies) is int  # as many as before new columns came
+    return expected._replace(frequencies=found.frequencies) if grown else expected
+
+
+@placed.register
+def _(old: LeastSquares, fresh: Any, width: int) -> LeastSquares:
+    """New columns come before the constant. Where rows become too wide to be among the features, it begins anew."""
+    if old.columns == 0 or fresh.columns == 0:
+        return old if old.columns == 0 else fresh
+    size = 2 * old.frequencies + fresh.columns
+    kept = np.append(np.arange(len(old.weights) - 1), size - 1)
+    weights, inverse = np.zeros(size), np.eye(size) / old.ridge
+    weights[kept], inverse[np.ix_(kept, kept)] = old.weights, old.inverse
+    return old._replace(columns=fresh.columns, weights=weights, inverse=inverse)
+
+
+def graph_solved(exact: LeastSquares, g: Any, x: str, z: str, unit: float, D: int) -> str:
+    """The score as nodes of an ONNX graph, of the first cosines and sines, the row and a constant."""
+    n, weights = exact.frequencies, exact.weights
+    first = g.cast(g("Gather", z, np.r_[0:n, D : D + n], axis=1), np.float64)
+    found = g.product(first, weights[None, : 2 * n] / np.sqrt(max(n, 1)))
+    if exact.columns == 0:
+        return str(found)
+    by_row = g.product(g.cast(x, np.float64), weights[None, 2 * n : -1], unit)
+    return str(g("Add", g("Add", found, by_row), np.float64(weights[-1])))

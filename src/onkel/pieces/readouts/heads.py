@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.core.borrowed import row
+from onkel.core.growing import Change, by_field, changed
 from onkel.core.ranges import POSITIVE, limits
 from onkel.core.rows import dot, entry, extent
 from onkel.core.verbs import SUM, compiled, known
@@ -128,3 +129,10 @@ def move_linear(slope: float, rate: float, block: Any, i: int, weights: Any, ene
         j, x = entry(block, i, p)
         energy[j] += (c * x) * (c * x)
         weights[j] -= gain * x / np.sqrt(energy[j])
+
+
+@changed.register
+def _(fresh: Heads, old: Any, change: Change) -> Any:
+    signed = {name: change.signed(getattr(old, name), 1) for name in ("weights", "linear", "bias")}
+    energies = ("weight_energy", "linear_energy", "bias_energy")
+    return by_field(fresh, old, change, **signed, **{name: change.energy(getattr(old, name), 1) for name in energies})

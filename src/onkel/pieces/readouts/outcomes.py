@@ -1,5 +1,6 @@
 """What the scores of experts stand for: classes, whose probabilities are mixed, or numbers on a scale of their own."""
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,3 +158,34 @@ def _(outcome: Numbers, target: float, shares: Any, scores: Any, likely: Any, sl
     missed = mean_of(shares, scores) - y
     rate = max(SLOWEST, 1.0 / (outcome.count[0] + 1.0))
     outcome.error[0] += rate * (min(missed * missed, WORST) - outcome.error[0])
+
+
+# ---- ONNX ----
+
+
+@singledispatch
+def graph_answer(outcome: Any, g: Any, own: str, shares: Any, outputs: int) -> str:
+    """What the mixture of readouts (n, H, K) says, as nodes of an ONNX graph."""
+    raise ValueError(f"An outcome of the type {type(outcome).__name__} has no form in ONNX and is not exported.")
+
+
+def mixed(g: Any, own: str, shares: Any) -> str:
+    """Sum over the readouts of share * what each says."""
+    return str(g("ReduceSum", g("Mul", own, shares[:, None]), np.array([1]), keepdims=0))
+
+
+@graph_answer.register
+def _(outcome: Labels, g: Any, own: str, shares: Any, outputs: int) -> str:
+    def log_mixed(likely: str) -> str:
+        return str(g("Log", g("Max", mixed(g, likely, shares), np.float64(RAREST))))
+
+    if outputs > 1:
+        return log_mixed(g("Softmax", own, axis=2))
+    return str(g("Sub", log_mixed(g.sigmoid(own)), log_mixed(g.sigmoid(g("Neg", own)))))
+
+
+@graph_answer.register
+def _(outcome: Numbers, g: Any, own: str, shares: Any, outputs: int) -> str:
+    deviation = np.sqrt(outcome.moment[0] / outcome.count[0]) if outcome.moment[0] > 0.0 else 1.0
+    number = g("Add", g("Mul", mixed(g, own, shares), np.float64(deviation)), np.float64(outcome.mean[0]))
+    return str(g("Clip", number, np.float64(outcome.low[0]), np.float64(outcome.high[0])))
