@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from onkel.core import trees
 from onkel.core.verbs import entry_point
-from onkel.files import snapshot
 from onkel.pieces.budgets.forgetting import fading
 from onkel.pieces.budgets.merge_table import KAPPAS, SHARES, merge_table
 from onkel.recipes import RECIPES
@@ -54,8 +54,8 @@ def test_unkind_streams_stay_finite_within_the_budget_and_the_same(name, rows, b
             assert kept(online) <= budget
         results.append((np.concatenate(scores), online.model))
     assert np.isfinite(results[0][0]).all()
-    assert snapshot.same(*(scores for scores, _ in results))
-    assert snapshot.same(*(model for _, model in results))
+    assert trees.same(*(scores for scores, _ in results))
+    assert trees.same(*(model for _, model in results))
 
 
 INVERTING = [name for name in BUDGETED if "guard" in RECIPES[name]().get_params()]

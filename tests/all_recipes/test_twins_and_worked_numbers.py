@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onkel.files import snapshot
+from onkel.core import trees
 from onkel.learners.linear import linear
 from onkel.model.online import Online, Setting
 from onkel.pieces import losses, steps
@@ -215,7 +215,7 @@ def test_a_row_of_weight_zero_teaches_nothing(name, task):
     online.learn(X[50:53], y[50:53], np.zeros(3))
     assert online.rows_learned == 53
     by_time = "first" in RECIPES[name]().get_params() or name == "dual_sgd"  # f shrinks with every row
-    assert snapshot.same(timeless(online.model, by_time), timeless(twin.model, by_time))
+    assert trees.same(timeless(online.model, by_time), timeless(twin.model, by_time))
 
 
 def test_a_weight_scales_the_step_of_its_row_alone():

@@ -146,7 +146,7 @@ CHILD = """
 import os, signal, sys, threading, time
 import numpy as np
 from onkel.recipes import RECIPES
-from onkel.files.snapshot import same
+from onkel.core.trees import same
 
 name, task = sys.argv[1:]
 rng = np.random.default_rng(0)

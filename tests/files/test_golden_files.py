@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from onkel import KernelClassifier, KernelRegressor, bkm
+from onkel.core import trees
 from onkel.files import snapshot
 from onkel.files.model_file import load_model, restored, save_model
 from tests.files.golden.rows import LABELS, NUMBERS, ROWS
@@ -37,7 +38,7 @@ def test_a_file_goes_on_learning(file, path):
     targets = answers.targets(NUMBERS if online.task == "regression" else LABELS)
     assert np.isfinite(online.learn(ROWS, targets)).all()
     save_model(path, online, answers, columns, extra)
-    assert snapshot.same(load_model(path).online.model, online.model)
+    assert trees.same(load_model(path).online.model, online.model)
 
 
 @pytest.mark.parametrize(
@@ -68,4 +69,4 @@ def test_particles_of_older_files_go_on_with_steps_of_the_same_length(path):
     kept = {key: value for key, value in content["parameters"].items() if key != "tail"}
     again = restored(snapshot.UPGRADES[2]({**content, "model": older, "parameters": kept})).online
     assert (again.model.model.rate, again.model.model.tail, again.learner.get_params()["eta"]) == (0.02, 0.0, 0.02)
-    assert snapshot.same(again.model.model.steady, online.model.model.weights)
+    assert trees.same(again.model.model.steady, online.model.model.weights)

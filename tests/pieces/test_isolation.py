@@ -6,7 +6,7 @@ from scipy import sparse
 
 from onkel.core.randomness import derive
 from onkel.core.rows import pack
-from onkel.files import snapshot
+from onkel.core.trees import nbytes
 from onkel.pieces.maps import indexing
 from onkel.pieces.maps.growing import cells, chosen_rows, trees
 from onkel.pieces.maps.isolation import Cells, SparseCells, cell_count
@@ -86,7 +86,7 @@ def test_wide_rows_have_the_same_cells_in_memory_of_what_is_stored(metric):
     few = np.unique(wide.indices)
     made = cells(wide, 9, 16, metric, np.float64, 1)
     assert isinstance(made, SparseCells)
-    assert snapshot.nbytes(made) < 100 * wide.nnz
+    assert nbytes(made) < 100 * wide.nnz
     dense = cells(wide[:, few].toarray(), 9, 16, metric, np.float64, 1)
     np.testing.assert_array_equal(index_map(made, wide), index_map(dense, wide[:, few].toarray()))
 
@@ -94,7 +94,7 @@ def test_wide_rows_have_the_same_cells_in_memory_of_what_is_stored(metric):
 def test_trees_of_wide_rows_take_memory_of_what_is_stored():
     wide = sparse.random(50, 1_000_000, 0.0001, "csr", random_state=0)
     made = trees(wide, 5, 32, None, np.float64, 1)
-    assert snapshot.nbytes(made) < 20_000
+    assert nbytes(made) < 20_000
     assert len(np.unique(index_map(made, wide)[:, 0])) > 10
 
 

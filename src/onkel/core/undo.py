@@ -11,6 +11,7 @@ class Undo:
 
     The same tree is looked through only once, and copied to the same places: a row alone is learned in little time.
 
+    >>> import numpy as np
     >>> from contextlib import suppress
     >>> undo, tree = Undo(), (np.zeros(2), "name")
     >>> with suppress(ZeroDivisionError), undo.of(tree):

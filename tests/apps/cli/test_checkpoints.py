@@ -15,6 +15,7 @@ import pytest
 from onkel import KernelClassifier
 from onkel.apps.cli.checkpoints import Checkpoint
 from onkel.apps.cli.main import main
+from onkel.core import trees
 from onkel.files import snapshot
 from onkel.streams import LibsvmFile
 from tests.apps.cli.common import BrokenDownError, X, breaking, spoken, stopped_after_every_block
@@ -343,7 +344,7 @@ def test_a_saved_model_goes_on_with_its_temperature(folder, capsys):
     assert main(["run", "second.libsvm", "--resume", "half.onkel", "--quiet", "--save", "both.onkel"]) == 0
     assert main(["run", "binary.libsvm", "--learner", "fogd", "--quiet", "--save", "whole.onkel"]) == 0
     both, whole = (KernelClassifier.load(f"{name}.onkel").calibration_ for name in ("both", "whole"))
-    assert snapshot.same(both, whole)
+    assert trees.same(both, whole)
 
 
 def test_a_checkpoint_in_the_middle_of_a_block_knows_no_means_of_later_rows(folder):

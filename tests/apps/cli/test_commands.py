@@ -47,8 +47,11 @@ def test_every_learner_is_described_with_its_files_and_what_to_cite(name, told):
 def test_the_pieces_of_a_learner_are_where_its_description_says(name):
     text = described(name)["description"].partition("Pieces:")[2].partition("Tasks:")[0]
     pieces = [dotted for dotted in NAMES.findall(text) if home_of(dotted)]
-    for module, _, piece in (f"onkel.{dotted}".rpartition(".") for dotted in pieces):
-        assert hasattr(import_module(module), piece)
+    assert pieces
+    for dotted in pieces:
+        module, _, piece = dotted.rpartition(".")
+        assert home_of(dotted).endswith(f".{module}")
+        assert hasattr(import_module(home_of(dotted)), piece)
 
 
 def test_all_learners_are_listed_in_a_line_each(told):
