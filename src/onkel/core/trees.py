@@ -1,6 +1,6 @@
 """Trees of tuples with arrays in them, which models are: what in them may change, copies, equality, sizes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,16 +28,21 @@ def kept(tree: Any) -> Any:
         return copy
     if not isinstance(tree, tuple) or type(tree) in _unchanging:
         return tree
-    return type(tree)(*map(kept, tree)) if hasattr(tree, "_fields") else tuple(map(kept, tree))
+    return mapped(kept, tree)
+
+
+def arrays(tree: Any, but: Container[type] = ()) -> Iterator[Any]:
+    """All arrays of a tree, but for those in tuples of some types."""
+    if isinstance(tree, np.ndarray):
+        yield tree
+    elif isinstance(tree, tuple) and type(tree) not in but:
+        for part in tree:
+            yield from arrays(part, but)
 
 
 def changing(tree: Any) -> Iterator[Any]:
     """All arrays of a tree that may change."""
-    if isinstance(tree, np.ndarray):
-        yield tree
-    elif isinstance(tree, tuple) and type(tree) not in _unchanging:
-        for part in tree:
-            yield from changing(part)
+    return arrays(tree, _unchanging)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -51,9 +56,7 @@ def same(a: Any, b: Any) -> bool:
 
 def nbytes(tree: Any) -> int:
     """Bytes in the arrays of a tree."""
-    if isinstance(tree, np.ndarray):
-        return int(tree.nbytes)
-    return sum(map(nbytes, tree)) if isinstance(tree, tuple) else 0
+    return sum(int(array.nbytes) for array in arrays(tree))
 
 
 def writable(tree: Any) -> Any:
@@ -64,4 +67,9 @@ def writable(tree: Any) -> Any:
         return {name: writable(part) for name, part in tree.items()}
     if not isinstance(tree, tuple):
         return tree
-    return type(tree)(*map(writable, tree)) if hasattr(tree, "_fields") else tuple(map(writable, tree))
+    return mapped(writable, tree)
+
+
+def mapped(work: Callable[[Any], Any], parts: Any) -> Any:
+    """The tuple of the same type with what `work` makes of each part."""
+    return type(parts)(*map(work, parts)) if hasattr(parts, "_fields") else tuple(map(work, parts))

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from scipy import special
 
 from onkel.core.parameters import at_least, is_number, positive
-from onkel.pieces.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
+from onkel.pieces.kernels import Kernel
+from onkel.pieces.spectra import has_spectrum, spectrum_of
 
 
 def frequencies_needed(
@@ -142,13 +143,14 @@ def spectral_spread(kernel: Kernel, n_features: int) -> float:
 
     References: lu2016
     """
-    if kernel.code == LAPLACIAN:
+    if not has_spectrum(kernel):
+        raise ValueError("Only a Gaussian or Cauchy kernel has a spectral spread.")
+    variance = spectrum_of(kernel).variance
+    if variance == math.inf:
         raise ValueError(
             "The frequencies of a Laplacian kernel have an infinite spread: bound pairs by n_rows instead."
         )
-    if kernel.code not in (GAUSSIAN, CAUCHY):
-        raise ValueError("Only a Gaussian or Cauchy kernel has a spectral spread.")
-    return math.sqrt(2.0 * positive("gamma", kernel.gamma) * at_least("n_features", n_features, 1))
+    return math.sqrt(variance * positive("gamma", kernel.gamma) * at_least("n_features", n_features, 1))
 
 
 class _Bound(NamedTuple):

@@ -201,14 +201,14 @@ def flatten(tree: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
         tree = tree.item()
     if isinstance(tree, float) and not np.isfinite(tree):
         return {"float": repr(tree)}
-    if tree is None or isinstance(tree, bool | int | float | str):
+    if _plain(tree):
         return tree
     raise SnapshotError(f"A model with a {type(tree).__name__} in it cannot be saved.")
 
 
 def rebuild(tree: Any, arrays: Iterator[tuple[int, Any]]) -> Any:
     """The tree behind its JSON; takes the arrays with their numbers one after the other, as `flatten` left them."""
-    if tree is None or isinstance(tree, bool | int | float | str):
+    if _plain(tree):
         return tree
     if not isinstance(tree, dict):  # a list
         raise SnapshotError("its header is damaged.")
@@ -226,6 +226,10 @@ def rebuild(tree: Any, arrays: Iterator[tuple[int, Any]]) -> Any:
     if kind is None:
         raise SnapshotError(f"it needs {short(tree['kind'])}, which is not known here; import its module first.")
     return kind(*(rebuild(part, arrays) for part in tree["fields"]))
+
+
+def _plain(tree: Any) -> bool:
+    return tree is None or isinstance(tree, bool | int | float | str)
 
 
 def _refuse(*_: Any) -> Any:

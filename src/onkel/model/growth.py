@@ -16,11 +16,12 @@ from onkel.learners.verbs import compressed_rows_give
 from onkel.model.online import Online, Setting, stand_in
 from onkel.model.waiting import Waiting, bare
 from onkel.pieces.bandwidth import has_rule
-from onkel.pieces.kernels import LAPLACIAN, Kernel
+from onkel.pieces.kernels import Kernel
 from onkel.pieces.maps.drawn import Drawn
 from onkel.pieces.maps.fourier import Fourier, Phase
 from onkel.pieces.maps.hadamard import Hadamard
 from onkel.pieces.scaler import Standardised
+from onkel.pieces.spectra import stretched
 
 TWO_ONLY = "A third class came: {0} learns two classes only; one_vs_rest({0}()) learns several."
 MOST_NEW_CLASSES = 1000  # each makes a new model
@@ -114,7 +115,7 @@ def settled(plan: Any, model: Any, inner: Setting, larger: Setting) -> Any:
         return kept or kernel
     unit = found(plan.build(kernel, inner), Fourier | Phase)  # what was drawn, with a width of 1
     ratio = spread(drawn.frequencies) / spread(unit.frequencies)
-    return kernel._replace(gamma=ratio if kernel.code == LAPLACIAN else ratio * ratio)
+    return stretched(kernel, ratio)
 
 
 def spread(frequencies: Any) -> float:

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.core.rows import is_sparse
-from onkel.pieces.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
+from onkel.pieces.kernels import Kernel
+from onkel.pieces.spectra import spectrum_of
 
 FIRST_ROWS = 32  # a width rule looks at that many rows, a power of two, before the width is kept
 
@@ -47,7 +48,7 @@ def settle(kernel: Any, rows: Any) -> Any:
 
 def _scale(kernel: Kernel, rows: Any) -> float:
     variance = _variance(rows)
-    spread = np.sqrt(variance) if kernel.code == LAPLACIAN else variance
+    spread = variance if spectrum_of(kernel).power == 2 else np.sqrt(variance)
     return float(1.0 / (rows.shape[1] * spread)) if spread > 0.0 else 0.0
 
 
@@ -66,8 +67,6 @@ def _median(kernel: Kernel, rows: Any) -> float:
     dense = np.asarray(rows.todense() if is_sparse(rows) else rows, np.float64)
     if len(dense) < 2:
         return 0.0
-    distance = float(np.median(pdist(dense, "cityblock" if kernel.code == LAPLACIAN else "euclidean")))
-    if distance == 0.0:
-        return 0.0
-    sigma_to_gamma = {GAUSSIAN: 0.5 / distance**2, LAPLACIAN: 1.0 / distance, CAUCHY: dense.shape[1] / distance**2}
-    return sigma_to_gamma[kernel.code]
+    spectrum = spectrum_of(kernel)
+    distance = float(np.median(pdist(dense, spectrum.metric)))
+    return spectrum.gamma(distance, dense.shape[1]) if distance > 0.0 else 0.0

@@ -8,7 +8,7 @@ from onkel.core.parameters import at_least_zero, one_of, positive
 from onkel.core.randomness import derive, normal_table
 from onkel.learners.particles import Particles, Posterior
 from onkel.model.online import Plan, Setting
-from onkel.pieces.kernels import GAUSSIAN, Kernel
+from onkel.pieces.kernels import gaussian
 from onkel.pieces.maps.learned import noise_of
 from onkel.recipes.common import by_task, make_loss
 from onkel.recipes.learner import recipe
@@ -81,7 +81,7 @@ def bkm(
     def build(_: Any, setting: Setting) -> Any:
         d, K, dtype, seed = setting.n_features, setting.n_outputs, setting.dtype, setting.seed
         scale = 4.2 / np.sqrt(d) if first is None else first
-        noise = noise_of(Kernel(GAUSSIAN, 0.5 * scale * scale), d, D, dtype, derive(seed, 0))
+        noise = noise_of(gaussian(gamma=0.5 * scale * scale), d, D, dtype, derive(seed, 0))
         weights = wide * normal_table(derive(seed, 1), S, K * (2 * D + 1)).reshape(S, K, 2 * D + 1)
         starts = np.abs(normal_table(derive(seed, 2), S, d))
         held, steps, clock = (np.zeros(1, np.int64) for _ in range(3))

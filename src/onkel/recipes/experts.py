@@ -15,8 +15,9 @@ from onkel.learners.linear import linear
 from onkel.model.online import Plan, Setting
 from onkel.pieces import losses, steps
 from onkel.pieces.bandwidth import has_rule
-from onkel.pieces.kernels import GAUSSIAN, Kernel, gaussian, make_kernel, polynomial
+from onkel.pieces.kernels import Kernel, gaussian, make_kernel, polynomial
 from onkel.pieces.maps.drawing import draw_map
+from onkel.pieces.spectra import has_spectrum, spectrum_of
 from onkel.recipes.common import by_task, keep_all, make_loss, step_size
 from onkel.recipes.learner import Learner, inner, recipe
 
@@ -50,7 +51,11 @@ def fourier_experts(made: tuple[Kernel, ...], count: int, loss: Any, step: Any, 
     """A linear learner on random features for each kernel; orthogonal ones for Gaussian kernels."""
     parts = []
     for p, kernel in enumerate(made):
-        draw = "orthogonal" if kernel.code == GAUSSIAN and setting.n_features <= WIDE else "iid"
+        draw = (
+            "orthogonal"
+            if has_spectrum(kernel) and spectrum_of(kernel).isotropic and setting.n_features <= WIDE
+            else "iid"
+        )
         drawn = draw_map(kernel, setting.n_features, count, draw, setting.dtype, derive(setting.seed, p))
         parts.append(linear(drawn, loss, step, setting.n_outputs, setting.dtype))
     return tuple(parts)

@@ -10,13 +10,13 @@ from onkel.learners.ensembles.committee import committee
 from onkel.learners.linear import linear
 from onkel.model.online import Plan, Setting
 from onkel.pieces import steps
-from onkel.pieces.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
+from onkel.pieces.kernels import cauchy, gaussian, laplacian
 from onkel.pieces.maps.learned import Learned, learned_phase, noise_of, widths
 from onkel.pieces.maps.spectral import spectral
 from onkel.recipes.common import by_task, make_loss, step_size
 from onkel.recipes.learner import recipe
 
-UNIT = {"gaussian": Kernel(GAUSSIAN, 0.5), "laplacian": Kernel(LAPLACIAN, 1.0), "cauchy": Kernel(CAUCHY, 1.0)}
+UNIT = {"gaussian": gaussian(gamma=0.5), "laplacian": laplacian(gamma=1.0), "cauchy": cauchy(gamma=1.0)}
 MIXTURE = "mixture"
 LIMIT = 10.0  # of log-widths
 STEPS = {"constant": steps.constant, "inverse_sqrt": steps.inverse_sqrt, "adagrad": steps.adagrad}

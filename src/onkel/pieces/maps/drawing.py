@@ -3,11 +3,12 @@
 from typing import Any
 
 from onkel.core.points import WIDE
-from onkel.pieces.kernels import CHI2, LINEAR, POLYNOMIAL, Kernel
+from onkel.pieces.kernels import Kernel, needs_positive
 from onkel.pieces.maps.chi2 import chi2
 from onkel.pieces.maps.drawn import drawn
 from onkel.pieces.maps.fourier import Fourier, fourier, iid, orthogonal
 from onkel.pieces.maps.hadamard import fastfood, sorf
+from onkel.pieces.spectra import has_spectrum
 
 DRAWS = ("iid", "orthogonal", "sorf", "fastfood")
 
@@ -21,12 +22,12 @@ def draw_map(kernel: Kernel, n_features: int, n_frequencies: int, draw: str, dty
     >>> draw_map(gaussian(gamma=1.0), 3, 5, "iid", float, 1).frequencies.shape
     (3, 5)
     """
-    if n_features > WIDE and (kernel.code == CHI2 or draw != "iid"):
-        what = "The map of the additive chi2 kernel" if kernel.code == CHI2 else f"draw={draw!r}"
+    if n_features > WIDE and (needs_positive(kernel) or draw != "iid"):
+        what = "The map of the additive chi2 kernel" if needs_positive(kernel) else f"draw={draw!r}"
         raise ValueError(f"{what} takes at most {WIDE} columns; a shift-invariant kernel with draw='iid' takes any.")
-    if kernel.code == CHI2:
+    if needs_positive(kernel):
         return chi2(n_features)
-    if kernel.code in (LINEAR, POLYNOMIAL):
+    if not has_spectrum(kernel):
         raise ValueError("Random features need a gaussian, laplacian, cauchy or additive_chi2 kernel.")
     if draw in ("sorf", "fastfood") and n_features > 1:
         make = sorf if draw == "sorf" else fastfood

@@ -15,8 +15,9 @@ from onkel.core.rows import dot, project
 from onkel.core.trees import unchanging
 from onkel.core.vecmath import sincospi
 from onkel.core.verbs import compiled, verb
-from onkel.pieces.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
+from onkel.pieces.kernels import Kernel
 from onkel.pieces.maps.verbs import factor, feature_norm, lift, tile_rows, width, work_width
+from onkel.pieces.spectra import spectrum_of
 
 
 @unchanging
@@ -130,14 +131,9 @@ def iid(kernel: Kernel, n_features: int, n_frequencies: int, seed: int) -> NDArr
 
     Gaussian: N(0, 2 gamma); Laplacian: Cauchy of scale gamma; Cauchy: Laplace of scale sqrt(gamma).
     """
-    if kernel.code == GAUSSIAN:
-        return np.sqrt(2.0 * kernel.gamma) * normal_table(seed, n_features, n_frequencies)
-    p = uniform_table(seed, n_features, n_frequencies)
-    if kernel.code == LAPLACIAN:
-        return kernel.gamma * np.tan(np.pi * (p - 0.5))
-    if kernel.code == CAUCHY:
-        return -np.sqrt(kernel.gamma) * np.sign(p - 0.5) * np.log1p(-2.0 * np.abs(p - 0.5))
-    raise ValueError("Random Fourier features need a Gaussian, Laplacian or Cauchy kernel.")
+    spectrum = spectrum_of(kernel)
+    found: NDArray[np.float64] = spectrum.scale(kernel.gamma) * spectrum.standard(seed, n_features, n_frequencies)
+    return found
 
 
 def orthogonal(kernel: Kernel, n_features: int, n_frequencies: int, seed: int) -> NDArray[np.float64]:
@@ -161,7 +157,7 @@ def chi_lengths(seed: int, count: int, degrees: int) -> NDArray[np.float64]:
 
 
 def require_gaussian(kernel: Kernel, draw: str) -> None:
-    if kernel.code != GAUSSIAN:
+    if not spectrum_of(kernel).isotropic:
         raise ValueError(f"draw={draw!r} needs a Gaussian kernel; use draw='iid' for others.")
 
 
