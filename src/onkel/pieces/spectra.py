@@ -5,7 +5,7 @@ One line per kernel says all that a map, a rule for widths or a bound needs to k
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class Spectrum(NamedTuple):
     standard: Callable[[int, int, int], Any]  # of (seed, d, D); row j depends on (seed, j) alone
     scale: Callable[[Any], Any]
     power: int  # gamma grows with this power of the frequencies
-    metric: str  # of the distances that the kernel depends on
+    metric: Literal["euclidean", "cityblock"]  # of the distances that the kernel depends on
     gamma: Callable[[float, int], float]  # for a typical distance of rows, and their number of features
     isotropic: bool  # whether no direction is preferred, so that frequencies can be rotated
     variance: float  # of each frequency, over gamma

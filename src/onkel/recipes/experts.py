@@ -51,11 +51,8 @@ def fourier_experts(made: tuple[Kernel, ...], count: int, loss: Any, step: Any, 
     """A linear learner on random features for each kernel; orthogonal ones for Gaussian kernels."""
     parts = []
     for p, kernel in enumerate(made):
-        draw = (
-            "orthogonal"
-            if has_spectrum(kernel) and spectrum_of(kernel).isotropic and setting.n_features <= WIDE
-            else "iid"
-        )
+        rotated = has_spectrum(kernel) and spectrum_of(kernel).isotropic and setting.n_features <= WIDE
+        draw = "orthogonal" if rotated else "iid"
         drawn = draw_map(kernel, setting.n_features, count, draw, setting.dtype, derive(setting.seed, p))
         parts.append(linear(drawn, loss, step, setting.n_outputs, setting.dtype))
     return tuple(parts)

@@ -4,13 +4,14 @@ from typing import Any
 
 from onkel.core.parameters import at_least_zero, one_of, positive
 from onkel.model.online import Plan, Setting
-from onkel.pieces import kernels, losses, steps
+from onkel.pieces import losses, steps
 from onkel.pieces.budgets.choices import Smallest
 from onkel.pieces.budgets.merge_table import merge_table
 from onkel.pieces.budgets.merging import GoldenSection, Lookup, Merge
 from onkel.pieces.budgets.projection import Exchange
 from onkel.pieces.budgets.removal import Remove
 from onkel.pieces.kernels import make_kernel
+from onkel.pieces.spectra import has_spectrum, spectrum_of
 from onkel.recipes.common import at_random, guarded, keep_some, narrow, oldest
 from onkel.recipes.learner import recipe
 
@@ -128,7 +129,7 @@ def bsgd_m(
     capacity, step = positive("budget", budget, integer=True), schedule(lam, first)
     by_table = one_of("search", search, ("table", "golden")) == "table"
     made = make_kernel(kernel, gamma, sigma)
-    if getattr(made, "code", None) != kernels.GAUSSIAN:
+    if not (has_spectrum(made) and spectrum_of(made).isotropic):
         raise ValueError("bsgd_m merges points of the Gaussian kernel only.")
 
     def empty(setting: Setting) -> Merge:
