@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from onkel.core import randomness
-from onkel.model.waiting import bare
+from onkel.model.parts import inner_model
 from onkel.pieces import kernels
 from onkel.pieces.maps.growing import cells, trees
 from onkel.recipes import Learner, make_learner
@@ -169,7 +169,7 @@ def twin_kernel(kernel: Any, gamma: Any, sigma: Any) -> Callable[[Any, Any], flo
 
 def twin_of(name: str, task: str, online: Any, X: np.ndarray, y: np.ndarray, layout: str = "dense") -> naive.Trace:
     """The trace of the twin of a model that has been started but has learned nothing yet."""
-    model = bare(online.model)
+    model = inner_model(online.model)
     rows = X if model is online.model else standardised(X, layout)
     twin, basis = basis_of(name, model, flat(online.learner.get_params()), online.setting)
     given = twin_parameters(name, task, online.learner, basis)
@@ -298,7 +298,7 @@ def state_of_experts(model: Any) -> dict[str, Any]:
 
 def state_of(model: Any) -> dict[str, Any]:
     """What is left after the last row, under the names that the twins use."""
-    model = bare(model)
+    model = inner_model(model)
     if hasattr(model, "heads"):
         exact = {"exact": model.exact.weights} if hasattr(model.exact, "weights") else {}
         noise, heads = radians(model.feature_map.frequencies), model.heads

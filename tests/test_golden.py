@@ -14,7 +14,8 @@ from scipy import sparse
 
 from onkel.core import trees
 from onkel.learners.linear import linear
-from onkel.model.online import Online, Setting
+from onkel.model.online import Online
+from onkel.model.plan import Setting
 from onkel.model.targets import decide
 from onkel.pieces import losses, steps
 from onkel.pieces.maps.fourier import fourier

@@ -11,7 +11,7 @@ from onkel.files.model_file import load_model, save_model
 from onkel.files.validation import fresh_model, problem_with
 from onkel.integrations.onnx import to_onnx
 from onkel.model.growth import grown
-from onkel.model.waiting import bare, dressed
+from onkel.model.parts import inner_model, wrapped
 from onkel.recipes import (
     auto,
     bkm,
@@ -113,7 +113,7 @@ def test_two_classes_with_a_score_each_have_the_probabilities_that_they_had(name
     X, _ = stream("binary")
     online = halfway(name)
     two = online.learner.start(N_FEATURES, "multiclass", 2, "float64")
-    two.model = dressed(online.model, split(bare(online.model), fresh_model(online.model, two)))
+    two.model = wrapped(online.model, split(inner_model(online.model), fresh_model(online.model, two)))
     scores = two.score(X)
     close(sigmoid(scores[:, 1] - scores[:, 0]), sigmoid(online.score(X)[:, 0]), 1e-12)
 
@@ -252,7 +252,7 @@ def test_the_model_of_the_first_class_is_the_mirror_image_of_that_of_the_second_
     f, several = online.score(X)[:, 0], grown(online, N_FEATURES, 3)
     scores = several.score(X)
     assert np.array_equal(scores[:, :2], np.array([-f, f]).T)
-    first, second, _ = bare(several.model).parts
+    first, second, _ = inner_model(several.model).parts
     assert not any(np.shares_memory(a, b) for a in leaves(first) for b in leaves(second))
     learned = several.learn(X[STOP:], (y[STOP:] + 1.0) / 2.0)  # rows of the first two classes only
     close(learned[:, 1], known, 1e-9)

@@ -5,7 +5,8 @@ import pytest
 
 from onkel.core import trees
 from onkel.learners.linear import linear
-from onkel.model.online import Online, Setting
+from onkel.model.online import Online
+from onkel.model.plan import Setting
 from onkel.pieces import losses, steps
 from onkel.pieces.maps.fourier import fourier
 from onkel.pieces.scaler import Standardised

@@ -9,7 +9,7 @@ from onkel.core.ranges import COUNT, limits
 from onkel.core.verbs import known
 from onkel.learners import verbs
 from onkel.learners.ensembles.side_by_side import learn_parts, misfit_of_parts, rooms, score_parts
-from onkel.model.online import Plan
+from onkel.model.plan import Plan
 from onkel.recipes import fogd, recipe, rrf
 
 

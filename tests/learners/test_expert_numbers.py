@@ -6,7 +6,7 @@ import pytest
 from onkel import ada_raker, bkm, fogd, gaussian, omkc, omkl, omkr, raker
 from onkel.core.verbs import entry_point
 from onkel.learners.particles import steer
-from onkel.model.waiting import bare
+from onkel.model.parts import inner_model
 from onkel.pieces import kernels
 from onkel.pieces.losses import squared
 from onkel.pieces.maps.fourier import fourier
@@ -192,12 +192,12 @@ def test_without_a_tail_the_last_weights_answer_and_with_one_their_mean():
     X, y = rng.normal(size=(60, 2)), rng.choice([-1.0, 1.0], 60)
     last = bkm(n_particles=3, n_frequencies=5, batch=4, tail=0.0).start(2)
     last.learn(X, y)
-    assert np.array_equal(bare(last.model).steady, bare(last.model).weights)
+    assert np.array_equal(inner_model(last.model).steady, inner_model(last.model).weights)
     mean, seen = bkm(n_particles=3, n_frequencies=5, batch=4, tail=1.0).start(2), []
     for k in range(0, 60, 4):
         mean.learn(X[k : k + 4], y[k : k + 4])
-        seen.append(bare(mean.model).weights.copy())
-    close(bare(mean.model).steady, np.mean(seen, axis=0), 1e-6)
+        seen.append(inner_model(mean.model).weights.copy())
+    close(inner_model(mean.model).steady, np.mean(seen, axis=0), 1e-6)
 
 
 def test_particles_disagree_where_nothing_was_learned():

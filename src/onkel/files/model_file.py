@@ -20,7 +20,8 @@ from onkel.files.upgrades import UPGRADES
 from onkel.files.validation import fresh_model, problem_with
 from onkel.model.answers import Answers, answers_from, plain_answers
 from onkel.model.columns import Columns, columns_from
-from onkel.model.online import Online, Setting
+from onkel.model.online import Online
+from onkel.model.plan import Setting
 from onkel.pieces.bandwidth import Sample
 from onkel.recipes import RECIPES, Learner, make_learner
 from onkel.recipes.learner import DTYPES, TASKS

@@ -11,8 +11,10 @@ from scipy import sparse
 from onkel.core.checking import asks_inside, difference, misfit, rows_problem
 from onkel.core.ranges import wrong_number
 from onkel.learners.verbs import compressed_rows_give
-from onkel.model.online import Online, possible, stand_in
-from onkel.model.waiting import Waiting, bare
+from onkel.model.online import Online
+from onkel.model.parts import inner_model
+from onkel.model.plan import possible, stand_in
+from onkel.model.waiting import Waiting
 from onkel.pieces.bandwidth import Sample, awaited, has_rule
 from onkel.pieces.maps.growing import FEW_FEATURES
 from onkel.pieces.scaler import Standardised, scaler
@@ -20,7 +22,7 @@ from onkel.pieces.scaler import Standardised, scaler
 
 def problem_with(model: Any, fresh: Online) -> str:
     """What is wrong with a model of the recipe, task and setting of a fresh learner, or an empty string."""
-    if not fresh.learner.plan(fresh.task).standardise:
+    if not fresh.plan.standardise:
         return bare_problem(model, fresh)
     if not isinstance(model, Standardised):
         return "the statistics of its rows are missing"
@@ -32,8 +34,8 @@ def problem_with(model: Any, fresh: Online) -> str:
 
 
 def bare_problem(model: Any, fresh: Online) -> str:
-    """The same for a model without what it wears."""
-    ruled = has_rule(fresh.learner.plan(fresh.task).kernel)
+    """The same for a model without its scaler."""
+    ruled = has_rule(fresh.plan.kernel)
     if isinstance(model, Waiting):
         return held_problem(model, fresh) if ruled else "it waits for a width that is given"
     width = fresh.inner.n_features
@@ -46,15 +48,15 @@ def fresh_model(model: Any, fresh: Online) -> Any:
 
     Nothing where a model waits for its first row, since that one need not be made.
     """
-    seen = bare(model)
+    seen = inner_model(model)
     seen = seen.model if isinstance(seen, Waiting) else seen
     if seen is None:
         return ()
-    kernel, build, *_ = fresh.learner.plan(fresh.task)
+    kernel = fresh.plan.kernel
     if compressed_rows_give(seen) and isinstance(kernel, Sample):  # of which nothing has a number per column
         narrow = fresh.inner._replace(n_features=min(fresh.inner.n_features, 2 * FEW_FEATURES))
-        return build(stand_in(kernel, sparse.csr_matrix((0, 0)), narrow), fresh.inner)
-    return build(stand_in(kernel, np.zeros((0, 0)), fresh.inner) if has_rule(kernel) else kernel, fresh.inner)
+        return fresh.fresh(stand_in(kernel, sparse.csr_matrix((0, 0)), narrow))
+    return fresh.fresh(stand_in(kernel, np.zeros((0, 0)), fresh.inner) if has_rule(kernel) else kernel)
 
 
 def held_problem(held: Waiting, fresh: Online) -> str:
@@ -63,7 +65,7 @@ def held_problem(held: Waiting, fresh: Online) -> str:
     same_type = Waiting(None, np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(1, np.int64), None)
     plain = difference(held._replace(block=None, model=None), same_type, False)
     plain = plain or wrong_number(held._replace(block=None, model=None))
-    limit = awaited(fresh.learner.plan(fresh.task).kernel)
+    limit = awaited(fresh.plan.kernel)
     if not plain and not (n <= limit.size and n <= held.seen[0] < limit.over):
         return f"{n} rows are held of {held.seen[0]}"
     if plain or not possible(held.targets, fresh.task, setting.n_outputs):

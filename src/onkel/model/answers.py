@@ -26,8 +26,8 @@ from onkel.model.growth import grow, refuse_too_many
 from onkel.model.intervals import Errors
 from onkel.model.numbers import NumberAnswers
 from onkel.model.online import Online
+from onkel.model.parts import inner_model
 from onkel.model.targets import decide, newcomers, numbered, sought, task_of
-from onkel.model.waiting import bare
 
 Scores = NDArray[np.float64]
 TIES = ("first", "second")  # which of two classes a score of exactly 0 stands for
@@ -280,7 +280,7 @@ class ClassAnswers:
         if n_outputs > setting.n_outputs:  # last of all that may fail: answers and model know the same classes
             grow(online, setting.n_features, n_outputs)
         if online.task != self.task:  # scores of the two old classes may be farther apart than their one score was long
-            self.calibration.moves[0] -= log(margin(bare(online.model)))
+            self.calibration.moves[0] -= log(margin(inner_model(online.model)))
         self.task, self.classes, self.order, self.counts, self.singly = online.task, classes, places, counts, singly
 
     def content(self) -> dict[str, Any]:

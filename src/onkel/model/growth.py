@@ -13,8 +13,10 @@ from scipy import sparse
 from onkel.core.growing import MIXES, placed, split
 from onkel.core.points import WIDE
 from onkel.learners.verbs import compressed_rows_give
-from onkel.model.online import Online, Setting, stand_in
-from onkel.model.waiting import Waiting, bare
+from onkel.model.online import Online
+from onkel.model.parts import inner_model
+from onkel.model.plan import Setting, stand_in
+from onkel.model.waiting import Waiting
 from onkel.pieces.bandwidth import has_rule
 from onkel.pieces.kernels import Kernel
 from onkel.pieces.maps.drawn import Drawn
@@ -58,7 +60,7 @@ def grown(online: Online, n_features: int, n_outputs: int) -> Online:
         raise ValueError(MIXES)
     after = Online(online.learner, task, larger)
     after.turn = online.turn  # threads that wait for the old one find the new one
-    model = taken_over(bare(online.model), online, after)
+    model = taken_over(inner_model(online.model), online, after)
     if isinstance(online.model, Standardised):
         model = Standardised(placed(online.model.scaler, after.model.scaler, n_features), model)
     after.model = model
@@ -89,13 +91,13 @@ def task_of(online: Online, n_outputs: int) -> str:
 
 
 def taken_over(model: Any, online: Online, after: Online) -> Any:
-    """A model, without what it wears, in the arrays of a larger one."""
+    """A model, without its scaler, in the arrays of a larger one."""
     if isinstance(model, Waiting):
         inner = None if model.model is None else taken_over(model.model, online, after)
-        return enlarged(model._replace(model=None), bare(after.model), online, after)._replace(model=inner)
-    plan = online.learner.plan(online.task)
-    kernel = settled(plan, model, online.inner, after.inner) if has_rule(plan.kernel) else plan.kernel
-    return enlarged(model, after.learner.plan(after.task).build(kernel, after.inner), online, after)
+        return enlarged(model._replace(model=None), inner_model(after.model), online, after)._replace(model=inner)
+    kernel = online.plan.kernel
+    kernel = settled(online, model, after.inner) if has_rule(kernel) else kernel
+    return enlarged(model, after.fresh(kernel), online, after)
 
 
 def enlarged(model: Any, fresh: Any, online: Online, after: Online) -> Any:
@@ -104,16 +106,16 @@ def enlarged(model: Any, fresh: Any, online: Online, after: Online) -> Any:
     return placed(model, fresh, after.inner.n_features)
 
 
-def settled(plan: Any, model: Any, inner: Setting, larger: Setting) -> Any:
+def settled(online: Online, model: Any, larger: Setting) -> Any:
     """The kernel with the width that a rule gave; a row to make partitions from, where they come from a sample."""
     layout = sparse.csr_matrix((0, 0)) if compressed_rows_give(model) else np.zeros((0, 0))
-    kernel = stand_in(plan.kernel, layout, larger)
+    kernel = stand_in(online.plan.kernel, layout, larger)
     if not isinstance(kernel, Kernel):
         return kernel
     kept, drawn = found(model, Kernel), found(model, Fourier | Phase)
     if kept is not None or drawn is None:
         return kept or kernel
-    unit = found(plan.build(kernel, inner), Fourier | Phase)  # what was drawn, with a width of 1
+    unit = found(online.fresh(kernel), Fourier | Phase)  # what was drawn, with a width of 1
     ratio = spread(drawn.frequencies) / spread(unit.frequencies)
     return stretched(kernel, ratio)
 

@@ -14,6 +14,8 @@ from onkel.core.rows import Dense, all_finite, in_steps, none_negative
 from onkel.core.support import LARGEST_SCORE
 from onkel.core.undo import Undo
 from onkel.learners import verbs
+from onkel.model.parts import inner_model, wrapped
+from onkel.model.plan import TARGETS
 from onkel.pieces import scaler
 from onkel.pieces.losses import STEEPEST
 from onkel.pieces.scaler import Standardised
@@ -27,11 +29,6 @@ DIVERGED = (
 )
 FAR = 1e10
 UNSCALED = f"A row has a number beyond {FAR:g}: without standardise=True (auto has it), kernels see nothing else."
-TARGETS = {
-    "binary": "-1 or 1",
-    "multiclass": "numbers of classes: 0, 1, ...",
-    "regression": "finite numbers",
-}
 
 
 class Frame(NamedTuple):
@@ -55,9 +52,45 @@ def frame(setting: Any, task: str, raw_dtype: Any, positive: bool) -> Frame:
     return Frame(target, importance, scores, *kind, task, setting.missing == "error", positive)
 
 
-def bindable(model: Any) -> bool:
-    """Whether a model is learned and scored by one loop."""
-    return type(model.model if isinstance(model, Standardised) else model) in verbs.LOOPS
+class Row:
+    """How one row is learned and scored, for those who hold the lock of the learner at work.
+
+    `learn` and `score` are what is bound to the arrays of a model that one loop learns; the first call binds it.
+    """
+
+    __slots__ = ("learn", "online", "score")
+
+    def __init__(self, online: Any) -> None:
+        self.online = online
+        self.unbind()
+
+    def unbind(self) -> None:
+        """Bind anew at the next call: the model is another one."""
+        self.learn: Callable[[Any, float], Any] = self._first_learn
+        self.score: Callable[[Any], Any] = self._first_score
+
+    def _first_learn(self, x: Any, y: float) -> Any:
+        online = self.online
+        if not self._bindable:
+            return online.learn_singly(x, y)
+        online.model = wrapped(online.model, verbs.roomy(inner_model(online.model), Dense(np.zeros((1, len(x))))))
+        self.learn = learning(online.model, online.frame, online.callbacks, self._replace, online.warn)
+        return self.learn(x, y)
+
+    def _first_score(self, x: Any) -> Any:
+        """The scores, in an array that is used again by the next call."""
+        if not self._bindable:
+            return self.online.score(np.asarray(x)[None])[0]
+        self.score = scoring(self.online.model, self.online.frame)
+        return self.score(x)
+
+    @property
+    def _bindable(self) -> bool:
+        """Whether a single loop learns and scores rows as they come."""
+        return not self.online.folds and verbs.is_one_loop(inner_model(self.online.model))
+
+    def _replace(self, other: Any) -> None:
+        self.online.model = wrapped(self.online.model, other)
 
 
 def placing(own: Frame) -> tuple[Any, Callable[[Any], Any]]:
@@ -110,16 +143,16 @@ def remarks(own: Frame, row: Any, standardised: bool) -> dict[str, tuple[Any, ..
 
 
 def learning(
-    model: Any, own: Frame, witnesses: tuple[tuple[Any, ...], ...], replace: Callable[[Any], None],
+    model: Any, own: Frame, callbacks: tuple[tuple[Any, ...], ...], replace: Callable[[Any], None],
     remark: Callable[[str], None],
 ) -> Callable[[Any, float], Any]:  # fmt: skip
     """A function that learns one row and returns the scores from before; a model that outgrows itself is replaced.
 
-    Witnesses, calls of compiled code, follow each row; what is out of the ordinary is remarked on.
+    Callbacks, calls of compiled code, follow each row; what is out of the ordinary is remarked on.
     """
     values, place = placing(own)
     seen, inner, checks = Dense(values), model, {**wanted(own), **checking(own, values[0])}
-    calls, answer, after = list(checks.values()), own.scores[0].copy, list(witnesses)
+    calls, answer, after = list(checks.values()), own.scores[0].copy, list(callbacks)
     if isinstance(model, Standardised):
         raw, seen, inner = seen, Dense(np.zeros(values.shape, own.dtype)), model.model
         calls.append((scaler.apply, model.scaler, raw, seen))

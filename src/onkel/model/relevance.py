@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.learners import verbs
-from onkel.model.waiting import bare
+from onkel.model.parts import inner_model
 
 
 def relevance(model: Any) -> NDArray[np.float64]:
@@ -14,5 +14,5 @@ def relevance(model: Any) -> NDArray[np.float64]:
 
     Widths are those of the rows that the model sees: of standardised ones they can be compared with each other.
     """
-    found: NDArray[np.float64] = verbs.relevance(bare(model))
+    found: NDArray[np.float64] = verbs.relevance(inner_model(model))
     return found

@@ -7,7 +7,7 @@ import numpy as np
 from onkel.core.parameters import at_least_zero, one_of, positive
 from onkel.core.randomness import derive, normal_table
 from onkel.learners.particles import Particles, Posterior
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces.kernels import gaussian
 from onkel.pieces.maps.learned import noise_of
 from onkel.recipes.common import by_task, make_loss

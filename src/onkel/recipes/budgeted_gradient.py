@@ -4,7 +4,7 @@ from typing import Any
 
 from onkel.core.parameters import one_of, positive
 from onkel.core.randomness import generator
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces import losses, steps
 from onkel.pieces.budgets.removal import Proportional, Remove, Unbiased
 from onkel.pieces.kernels import make_kernel

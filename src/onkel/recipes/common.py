@@ -9,7 +9,7 @@ from onkel.core.parameters import at_least_zero, is_number, positive
 from onkel.core.points import WIDE
 from onkel.core.randomness import generator
 from onkel.learners.expansion import Rules, expansion
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces import losses, steps
 from onkel.pieces.budgets.appending import Unbounded
 from onkel.pieces.budgets.choices import Oldest, Random

@@ -5,7 +5,7 @@ from typing import Any
 from onkel.core.parameters import positive
 from onkel.core.support import empty_support
 from onkel.learners.hybrid import hybrid
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces import steps
 from onkel.pieces.kernels import make_kernel
 from onkel.pieces.maps.drawing import draw_map

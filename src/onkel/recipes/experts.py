@@ -12,7 +12,7 @@ from onkel.learners.ensembles.levels import ensemble, rate_of
 from onkel.learners.ensembles.levels_published import Ranked, RankedLevels
 from onkel.learners.ensembles.voting import votes
 from onkel.learners.linear import linear
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces import losses, steps
 from onkel.pieces.bandwidth import has_rule
 from onkel.pieces.kernels import Kernel, gaussian, make_kernel, polynomial

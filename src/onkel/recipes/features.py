@@ -7,7 +7,7 @@ from onkel.core.randomness import derive
 from onkel.learners.expansion import Rules, expansion
 from onkel.learners.handover import Handover
 from onkel.learners.linear import linear
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces import steps
 from onkel.pieces.kernels import make_kernel
 from onkel.pieces.maps.drawing import DRAWS, draw_map

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from onkel.core.parameters import at_least_zero, one_of, positive
-from onkel.model.online import Plan
+from onkel.model.plan import Plan
 from onkel.pieces import losses, steps
 from onkel.pieces.budgets.forgetting import Fade
 from onkel.pieces.budgets.leaving import DropBest

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from onkel.core.parameters import is_number
-from onkel.model.online import Plan
+from onkel.model.plan import Plan
 from onkel.pieces import losses, steps
 from onkel.pieces.kernels import make_kernel
 from onkel.recipes.common import by_task, keep_all, make_loss, make_step, step_size

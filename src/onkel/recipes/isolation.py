@@ -8,7 +8,7 @@ from onkel.core.parameters import one_of, positive
 from onkel.core.rows import pack
 from onkel.learners.ensembles.renewed import Renewed, Rule, make
 from onkel.learners.partitioned import indexed
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces.bandwidth import Sample
 from onkel.recipes.common import by_task, make_loss, make_step
 from onkel.recipes.learner import recipe

@@ -8,7 +8,7 @@ from onkel.core.parameters import at_least_zero, one_of, positive
 from onkel.core.randomness import derive
 from onkel.learners.ensembles.committee import committee
 from onkel.learners.linear import linear
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces import steps
 from onkel.pieces.kernels import cauchy, gaussian, laplacian
 from onkel.pieces.maps.learned import Learned, learned_phase, noise_of, widths

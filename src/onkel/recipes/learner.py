@@ -9,7 +9,8 @@ import numpy as np
 
 from onkel.core.points import WIDE
 from onkel.core.trees import nbytes
-from onkel.model.online import Online, Plan, Setting, stand_in
+from onkel.model.online import Online
+from onkel.model.plan import Plan, Setting, stand_in
 from onkel.pieces.bandwidth import has_rule
 from onkel.pieces.kernels import needs_positive
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from onkel.core.parameters import at_least_zero, one_of, positive
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces import losses, steps
 from onkel.pieces.budgets.choices import Smallest
 from onkel.pieces.budgets.merge_table import merge_table

@@ -3,7 +3,7 @@
 from typing import Any
 
 from onkel.core.parameters import positive
-from onkel.model.online import Plan
+from onkel.model.plan import Plan
 from onkel.pieces import losses, steps
 from onkel.pieces.kernels import make_kernel
 from onkel.recipes.common import by_task, keep_all, mistakes_only, tube

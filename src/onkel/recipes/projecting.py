@@ -4,7 +4,7 @@ from math import log, sqrt
 from typing import Any
 
 from onkel.core.parameters import at_least_zero, positive
-from onkel.model.online import Plan
+from onkel.model.plan import Plan
 from onkel.pieces import losses, steps
 from onkel.pieces.budgets.projection import Project, ProjectMargin
 from onkel.pieces.kernels import make_kernel

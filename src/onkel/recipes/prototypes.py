@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from onkel.core.parameters import at_least_zero, positive
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces import losses, steps
 from onkel.pieces.budgets.prototypes import Prototypes
 from onkel.pieces.kernels import make_kernel

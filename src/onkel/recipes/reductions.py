@@ -4,7 +4,7 @@ from typing import Any
 
 from onkel.core.randomness import derive
 from onkel.learners.ensembles.one_vs_rest import one_vs_rest as side_by_side
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.recipes.learner import inner, recipe
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from onkel.core.parameters import positive
 from onkel.learners.mixed import mixed
-from onkel.model.online import Plan, Setting
+from onkel.model.plan import Plan, Setting
 from onkel.pieces.maps.tuned import tuned
 from onkel.pieces.readouts.exact import Absent, least_squares
 from onkel.pieces.readouts.heads import heads

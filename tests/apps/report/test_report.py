@@ -16,7 +16,7 @@ from onkel.apps.report.history import POINTS, SAMPLE, History, expert_weights
 from onkel.apps.report.page import page
 from onkel.apps.report.pictures import PICTURES, as_svg, pictures
 from onkel.evaluation.prequential import prequential
-from onkel.model.waiting import bare
+from onkel.model.parts import inner_model
 from onkel.recipes import RECIPES
 
 pytest.importorskip("matplotlib")
@@ -128,7 +128,7 @@ def test_every_learner_has_a_best_fixed_linear_model_or_says_why_not(name):
     found = history.report()
     assert ("hindsight" in found) != ("no_hindsight" in found)
     assert found.get("no_hindsight") != "it is not linear in one map of features"
-    assert ("hindsight" in found) == (type(bare(online.model)).__name__ == "Linear")
+    assert ("hindsight" in found) == (type(inner_model(online.model)).__name__ == "Linear")
 
 
 def test_the_page_says_what_the_best_fixed_linear_model_is_and_why_there_is_none(two):

@@ -13,8 +13,8 @@ from onkel.evaluation.prequential import Tally, points
 from onkel.learners import verbs
 from onkel.model.columns import resized
 from onkel.model.online import Online
+from onkel.model.parts import inner_model
 from onkel.model.relevance import relevance
-from onkel.model.waiting import bare
 from onkel.pieces.maps.lifting import features_of
 from onkel.streams.block import Block, concatenate, packed, select, unpacked
 
@@ -106,7 +106,7 @@ class History:
         if self._kept is None:
             return {**found, "no_hindsight": "it has seen no rows"}
         try:
-            feature_map = verbs.feature_space(bare(self.online.model))
+            feature_map = verbs.feature_space(inner_model(self.online.model))
         except ValueError as why:
             return {**found, "no_hindsight": str(why)}
         return {**found, "hindsight": self.hindsight(feature_map)}
@@ -142,7 +142,7 @@ def fitted(features: NDArray[np.float64], targets: NDArray[np.float64], outputs:
 
 def expert_weights(model: Any) -> tuple[float, ...]:
     """The weights, which add up to 1, of the experts or readouts of a model; none where there are none."""
-    model = bare(model)
+    model = inner_model(model)
     combination = getattr(model, "combination", model)
     logs = getattr(combination, "log_weights", getattr(combination, "log_shares", None))
     if logs is not None:

@@ -16,7 +16,8 @@ from onkel.model.calibration import AHEAD, RISE, Calibration
 from onkel.model.columns import Columns
 from onkel.model.numbers import NumberAnswers
 from onkel.model.online import Online
-from onkel.model.waiting import Waiting, bare
+from onkel.model.parts import inner_model
+from onkel.model.waiting import Waiting
 from onkel.pieces.scaler import BULK, FARTHEST, FLAT, GAP, HUGE, Scaler, Standardised
 from onkel.recipes import Learner
 
@@ -30,7 +31,7 @@ def to_onnx(online: Online, answers: Answers | None = None, columns: Columns | N
     columns = Columns(width=width) if columns is None else columns
     if width > WIDE:
         raise ValueError(f"Rows of ONNX are dense: a model of {width:,} columns, more than {WIDE:,}, is not exported.")
-    model = bare(online.model)
+    model = inner_model(online.model)
     model = model.model if isinstance(model, Waiting) else model
     if model is None:
         raise ValueError("The model has not learned any row yet: there is nothing to export.")

@@ -179,9 +179,9 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         online, answers = self.online_, self.answers_
         if answers.class_weight is not None:
             return answers.learn(online, np.asarray(x)[None], np.asarray([y]))[0]
-        if not online.witnesses:
+        if not online.callbacks:
             answers.watch(online)
-        return online.learned_one(x, target)
+        return online.row.learn(x, target)
 
     def _begin_with_one(self, x: Any) -> None:
         """Begin with the columns of one row, and no class yet."""
@@ -222,7 +222,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         """The scores of one row in the order of `classes_`."""
         if not self._columns.plain or type(x) is dict:
             x = self._filled_row(self._row(x, learns=False))
-        scores, answers = self.online_.scored_one(x), self.answers_
+        scores, answers = self.online_.row.score(x), self.answers_
         return scores if answers.order is None else answers.ordered(scores[None])[0]
 
     @in_turn
@@ -332,9 +332,9 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
 
     def _learned_one(self, x: Any, y: float) -> NDArray[np.float64]:
         """The scores of the model from before it learned a row."""
-        if not self.online_.witnesses:  # none of a model that has just grown
+        if not self.online_.callbacks:  # none of a model that has just grown
             self.answers_.watch(self.online_)
-        return self.online_.learned_one(x, y)
+        return self.online_.row.learn(x, y)
 
     def predict_one(self, x: Any) -> float:
         """The prediction for one row, a sequence or a dict by name, without scikit-learn's validation."""
@@ -342,7 +342,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         with online.turn:
             if not self._columns.plain or type(x) is dict:
                 x = self._filled_row(self._row(x, learns=False))
-            found: float = self.online_.scored_one(x).item()
+            found: float = self.online_.row.score(x).item()
             return found
 
     @in_turn
