@@ -168,7 +168,7 @@ def test_a_model_that_a_thread_did_not_let_go_is_refused_in_the_child_only(use, 
     entered, over = threading.Event(), threading.Event()
 
     def hold():
-        with model.online_.turn:
+        with model.online_.lock:
             entered.set()
             over.wait()
 

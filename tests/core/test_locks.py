@@ -90,7 +90,7 @@ def test_scores_of_one_row_stay_what_they_were():
 def test_a_copy_has_a_turn_of_its_own(again):
     model = begun(KernelClassifier, fogd(gamma=0.3, n_frequencies=8))
     other = again(model)
-    with model.online_.turn:  # in another thread: this one may take both
+    with model.online_.lock:  # in another thread: this one may take both
         found = []
         thread = threading.Thread(target=lambda: found.append(answers(other)))
         thread.start()
@@ -100,9 +100,9 @@ def test_a_copy_has_a_turn_of_its_own(again):
 
 def test_a_model_that_begins_anew_keeps_its_turn():
     model = begun(KernelClassifier, fogd(gamma=0.3, n_frequencies=8))
-    turn = model.online_.turn
+    turn = model.online_.lock
     X, y = next(blocks(1))
-    assert model.fit(X, y > 0).online_.turn is turn
+    assert model.fit(X, y > 0).online_.lock is turn
 
 
 def test_a_regressor_that_grows_while_a_thread_waits_to_predict_answers_with_the_grown_model():
@@ -110,7 +110,7 @@ def test_a_regressor_that_grows_while_a_thread_waits_to_predict_answers_with_the
     model.learn_one({"a": 0.5}, 1.0)
     found = []
     waiting = threading.Thread(target=lambda: found.append(model.predict_one({"a": 0.5, "b": 0.1})))
-    with model.online_.turn:
+    with model.online_.lock:
         waiting.start()
         time.sleep(0.2)  # it has looked at the model and waits for its turn
         model.learn_one({"a": 0.1, "b": 0.2}, 0.0)

@@ -1,8 +1,8 @@
 """Compiled code on disk: where it is kept, how a file there is called, and what is looked at before one is loaded.
 
 Numba has files of its own for this, which do not hold what is promised here. It unpickles and runs what it finds, so
-that bytes which were cut or changed end the process or do what a stranger wants; processes that compile at once write
-one index, after which a function may be given the machine code of another; and a folder that is full ends the run.
+that bytes which were cut or changed end the process, or do anything at all; processes that compile at once write one
+index, after which a function may be given the machine code of another; and a folder that is full ends the run.
 Here a file is one compiled function, named after all that it depends on, so there is no index. It begins with the
 checksum of the rest, and nothing is unpickled before that and the owner of the file are right. That is no secret: who
 may write to the folder can make such a file, so a folder that others may write to is not used.
@@ -151,7 +151,7 @@ def _read(path: Path) -> bytes:
     not_waiting = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # for a pipe, nobody may ever write to it
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | not_waiting)) as file:
         status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or strangers(status):
+        if not stat.S_ISREG(status.st_mode) or others_may_write(status):
             raise DamagedError("it is not a file of this user alone")
         head = file.read(HEAD.size)
         if len(head) != HEAD.size:
@@ -228,12 +228,12 @@ def _usable(root: Path, key: str) -> Path:
     """The folder in a root, made if it is not there, and found to be the user's alone."""
     for folder in (root, root / key):
         _make(folder)
-        if strangers(folder.stat()):
-            raise DamagedError(f"{folder} {strangers(folder.stat())}")
+        if others_may_write(folder.stat()):
+            raise DamagedError(f"{folder} {others_may_write(folder.stat())}")
     return root / key
 
 
-def strangers(status: os.stat_result) -> str:
+def others_may_write(status: os.stat_result) -> str:
     """Who else could have written to a file or folder, in words; empty where that is nobody (or the administrator)."""
     if not hasattr(os, "geteuid"):  # Windows keeps the folders of a user from others
         return ""

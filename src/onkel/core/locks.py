@@ -2,7 +2,7 @@
 
 Compiled code changes arrays in place, so a thread that predicts while another learns would see a model that is half
 changed. A model therefore has a lock; whoever learns or predicts holds it for the length of one call. Large blocks use
-all processors inside such a call (`onkel.core.threads`), so waiting for a turn costs no throughput.
+all processors inside such a call (`onkel.core.threads`), so waiting for it costs no throughput.
 
 A process that forks leaves all other threads behind, and with them the locks that they held. So the thread that forks
 takes all locks first: the child has models between two calls. Where another thread learned for longer than `PATIENCE`,
@@ -26,14 +26,14 @@ LOST = (
     "Another thread was at work on this model when the process was forked, so this half of it cannot be used: "
     "copy it before the fork (copy.deepcopy), or start the process with 'spawn' or 'forkserver'."
 )
-_alive: WeakSet[Any] = WeakSet()  # all that have a `turn`
-_firsts: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # turns of those that have no model yet
+_alive: WeakSet[Any] = WeakSet()  # all that have a `lock`
+_firsts: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # locks of those that have no model yet
 _adding, _forking = RLock(), RLock()
 _held: list[Any] = []  # from just before a fork until just after it
 
 
 class Lost:
-    """The turn of a model that another thread held at a fork: nobody ever gets it."""
+    """The lock of a model that another thread held at a fork: nobody ever gets it."""
 
     def __enter__(self) -> Never:
         raise RuntimeError(LOST)
@@ -42,26 +42,26 @@ class Lost:
         pass
 
 
-def new_turn(owner: Any) -> Any:
-    """A lock for a model, its owner's `turn`, which a fork waits for."""
+def new_lock(owner: Any) -> Any:
+    """A lock for a model, its owner's `lock`, which a fork waits for."""
     with _adding:
         _alive.add(owner)
     return RLock()
 
 
-def first_turn(owner: Any) -> Any:
+def first_lock(owner: Any) -> Any:
     """The lock of one that has no model yet, which the model takes over."""
     with _adding:
         return _firsts.setdefault(owner, RLock())
 
 
-def in_turn(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """A method that has the model behind it to itself while it runs; calls inside it are part of it."""
 
     @wraps(method)
     def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
         online = self.__dict__.get("online_", self)
-        with getattr(online, "turn", None) or first_turn(self):
+        with getattr(online, "lock", None) or first_lock(self):
             return method(self, *args, **kwargs)
 
     return call
@@ -71,21 +71,21 @@ def _before_fork() -> None:
     """Take all locks: those that are free at once, the others as they come, and last those that nobody holds long."""
     _hold(_forking)
     until = monotonic() + PATIENCE
-    busy = [turn for turn in _turns() if not _hold(turn, blocking=False)]
-    for turn in busy:
-        _hold(turn, timeout=max(0.0, until - monotonic()))
+    busy = [lock for lock in _locks() if not _hold(lock, blocking=False)]
+    for lock in busy:
+        _hold(lock, timeout=max(0.0, until - monotonic()))
     _hold(_adding)
-    for turn in _turns():  # those that came meanwhile
-        _hold(turn, blocking=False)
+    for lock in _locks():  # those that came meanwhile
+        _hold(lock, blocking=False)
     for lock in LOCKS:  # whoever compiles holds them, and then needs nothing that is held here
         _hold(lock)
 
 
-def _turns() -> list[Any]:
+def _locks() -> list[Any]:
     with _adding:
-        found = [*(getattr(owner, "turn", None) for owner in list(_alive)), *list(_firsts.values())]
+        found = [*(getattr(owner, "lock", None) for owner in list(_alive)), *list(_firsts.values())]
     held = set(map(id, _held))
-    wanted = {id(turn): turn for turn in found if hasattr(turn, "acquire") and id(turn) not in held}
+    wanted = {id(lock): lock for lock in found if hasattr(lock, "acquire") and id(lock) not in held}
     return list(wanted.values())
 
 
@@ -106,10 +106,10 @@ def _in_child() -> None:
     """Mark the models that are in the middle of something."""
     held = set(map(id, _held))
     for owner in list(_alive):
-        if id(getattr(owner, "turn", None)) not in held:
-            owner.turn = Lost()
-    for owner, turn in list(_firsts.items()):
-        if id(turn) not in held:
+        if id(getattr(owner, "lock", None)) not in held:
+            owner.lock = Lost()
+    for owner, lock in list(_firsts.items()):
+        if id(lock) not in held:
             _firsts[owner] = Lost()
     _let_go()
 

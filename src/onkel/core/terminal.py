@@ -1,4 +1,4 @@
-"""What may reach a terminal, which obeys what it prints, where names of files, columns and classes come from strangers.
+"""What may reach a terminal, which obeys what it prints, where names of files, columns and classes come from anybody.
 
 A name can hold a sequence that clears the screen, renames the window or types for the user, or a mark that turns the
 order of letters around. All that people read goes through `printable`; files and pipes get what stands there.

@@ -27,7 +27,7 @@ from onkel.model.intervals import Errors
 from onkel.model.numbers import NumberAnswers
 from onkel.model.online import Online
 from onkel.model.parts import inner_model
-from onkel.model.targets import decide, newcomers, numbered, sought, task_of
+from onkel.model.targets import decide, new_labels, numbered, sought, task_of
 
 Scores = NDArray[np.float64]
 TIES = ("first", "second")  # which of two classes a score of exactly 0 stands for
@@ -261,7 +261,7 @@ class ClassAnswers:
 
     def new(self, labels: NDArray[Any]) -> list[int]:
         """The rows whose labels are not among the classes, the first of each label; none where classes do not grow."""
-        return newcomers(labels, self.classes) if self.grows else []
+        return new_labels(labels, self.classes) if self.grows else []
 
     def admit(self, online: Online, labels: NDArray[Any]) -> None:
         """Take in classes that come new; changes the learner at work."""

@@ -40,7 +40,7 @@ def calibration(probable: bool = False) -> Calibration:
 
 
 @compiled
-def chances(scores: Any, s: float, out: Any) -> int:
+def likely(scores: Any, s: float, out: Any) -> int:
     """Probabilities (classes,) of one row by temperature; returns the most likely class."""
     if scores.shape[0] == 1:
         out[1] = sigmoid(s * scores[0])
@@ -56,7 +56,7 @@ def chances(scores: Any, s: float, out: Any) -> int:
 
 
 @compiled
-def put_right(moves: Any, best: int, out: Any) -> tuple[float, float]:
+def corrected(moves: Any, best: int, out: Any) -> tuple[float, float]:
     """Make the answer as likely as it is right; changes out. Returns logit p, and q before it is held back."""
     p, second, rest = out[best], 0.0, 0.0
     for k in range(out.shape[0]):
@@ -84,12 +84,12 @@ def calibrate(state: Any, targets: Any, importance: Any, scores: Any, claims: An
     out, slopes = np.empty(max(outputs, 2)), np.empty(3)
     for i in range(n):
         s, label = np.exp(state.moves[0]), np.int64(targets[i] > 0.0 if outputs == 1 else targets[i])
-        best = chances(row(scores, i), s, out)
+        best = likely(row(scores, i), s, out)
         slopes[0] = 0.0
         for k in range(outputs):
             own = out[1] - label if outputs == 1 else out[k] - (1.0 if k == label else 0.0)
             slopes[0] += s * own * scores[i, k]
-        distance, sure = put_right(state.moves, best, out)
+        distance, sure = corrected(state.moves, best, out)
         claims[i, 0], claims[i, 1] = out[label], out[best]
         slopes[2] = sure - (1.0 if best == label else 0.0)
         slopes[1] = slopes[2] * np.exp(state.moves[1]) * distance
@@ -116,5 +116,5 @@ def probabilities(state: Calibration, scores: NDArray[np.float64]) -> NDArray[np
 def _probabilities(state: Any, scores: Any, out: Any) -> None:
     """The same, into an array."""
     for i in range(scores.shape[0]):
-        best = chances(row(scores, i), np.exp(state.moves[0]), row(out, i))
-        put_right(state.moves, best, row(out, i))
+        best = likely(row(scores, i), np.exp(state.moves[0]), row(out, i))
+        corrected(state.moves, best, row(out, i))

@@ -59,7 +59,7 @@ def grown(online: Online, n_features: int, n_outputs: int) -> Online:
     if n_features > before.n_features and found(online.model, Hadamard) is not None:
         raise ValueError(MIXES)
     after = Online(online.learner, task, larger)
-    after.turn = online.turn  # threads that wait for the old one find the new one
+    after.lock = online.lock  # threads that wait for the old one find the new one
     model = taken_over(inner_model(online.model), online, after)
     if isinstance(online.model, Standardised):
         model = Standardised(placed(online.model.scaler, after.model.scaler, n_features), model)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onkel.core.interrupts import Pace, whole
-from onkel.core.locks import in_turn, new_turn
+from onkel.core.locks import locked, new_lock
 from onkel.core.points import WIDE
 from onkel.core.rows import Block, is_sparse, pack, row_count, some, typed
 from onkel.core.support import LARGEST_SCORE
@@ -29,7 +29,7 @@ from onkel.pieces.scaler import Standardised, as_it_stands, scaler, standardised
 
 Scores = NDArray[np.float64]
 Then = Callable[[slice, Scores], object]
-LEFT_BEHIND = ("turn", "row", "plan")  # locks, bound machine code and functions stay in their process
+LEFT_BEHIND = ("lock", "row", "plan")  # locks, bound machine code and functions stay in their process
 
 
 class Online:
@@ -55,7 +55,7 @@ class Online:
         self.model = self._first() if model is None else model
         self.frame = one_row.frame(setting, task, self._raw_dtype, self._positive)
         self.callbacks: tuple[tuple[Any, ...], ...] = ()
-        self.turn = new_turn(self)
+        self.lock = new_lock(self)
         self.pace, self.whole, self.warned = Pace(), Whole(), False
 
     @property
@@ -99,7 +99,7 @@ class Online:
         """Number of rows learned so far."""
         return learned(self.model)
 
-    @in_turn
+    @locked
     @whole
     def learn(self, rows: Any, targets: Any, importance: Any = None, then: Then | None = None) -> Scores:
         """Learn rows one after the other; returns the scores (n, K) that each had before it was learned.
@@ -138,7 +138,7 @@ class Online:
             model, first = hold(model, self.plan, self.inner, block, first, targets, importance, scores)
         return self.whole.learn(model, block, first, targets, importance, scores) if first < len(scores) else model
 
-    @in_turn
+    @locked
     def score(self, rows: Any) -> Scores:
         """Scores (n, K); changes nothing. Many rows are shared out among threads, with all that is done to them."""
         rows, model = self._shaped(rows), inner_model(self.model)
@@ -154,7 +154,7 @@ class Online:
         over_rows(work, len(scores), self.pace.rows)
         return scores
 
-    @in_turn
+    @locked
     def spread(self, rows: Any) -> Scores:
         """How much the particles of a model disagree about each score (n, K): their standard deviation."""
         rows, model = self._shaped(rows), inner_model(self.model)
@@ -173,12 +173,12 @@ class Online:
 
     def learn_one(self, x: Any, y: float) -> Scores:
         """Learn one row of numbers; returns its scores (K,) from before."""
-        with self.turn:
+        with self.lock:
             return self.row.learn(x, y)
 
     def score_one(self, x: Any) -> Scores:
         """The scores (K,) of one row of numbers; changes nothing."""
-        with self.turn:
+        with self.lock:
             return self.row.score(x).copy()
 
     def watch(self, *callback: Any) -> None:
@@ -232,11 +232,11 @@ class Online:
         return folded(block) if self.folds else block
 
     def __getstate__(self) -> dict[str, Any]:
-        with self.turn:
+        with self.lock:
             state = {key: value for key, value in self.__dict__.items() if key not in LEFT_BEHIND}
             # Copied here and now: another thread may learn before what is returned is pickled or copied.
             return {**state, "_model": copy.deepcopy(self._model), "frame": copy.deepcopy(self.frame), "callbacks": ()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         plan = state["learner"].plan(state["task"])
-        self.__dict__.update(writable(state), turn=new_turn(self), row=one_row.Row(self), plan=plan)
+        self.__dict__.update(writable(state), lock=new_lock(self), row=one_row.Row(self), plan=plan)

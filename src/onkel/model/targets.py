@@ -50,10 +50,10 @@ def sought(labels: Labels, classes: Labels) -> tuple[NDArray[np.int64], NDArray[
     return places, classes[np.minimum(places, len(classes) - 1)] == labels
 
 
-def newcomers(labels: Labels, classes: Labels) -> list[int]:
+def new_labels(labels: Labels, classes: Labels) -> list[int]:
     """The rows whose labels are not among the sorted classes, the first of each label.
 
-    >>> newcomers(np.array(["b", "c", "a", "c"]), np.array(["b"]))
+    >>> new_labels(np.array(["b", "c", "a", "c"]), np.array(["b"]))
     [1, 2]
     """
     _, known = sought(labels, classes)

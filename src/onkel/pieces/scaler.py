@@ -9,7 +9,7 @@ first would spoil them for ever, so windows of 16, 32, 64, ... unclipped numbers
 hundredth of their variance or less, its statistics take their place and the next window is short again. Where numbers
 beyond 1,000 deviations become the rule, which the clipped ones would follow for ever, statistics begin anew with those.
 
-Where most rows of a dense column share one number m, like 0 or a limit, what lies close to m is told apart from it:
+Where most rows of a dense column share one number m, like 0 or a limit, what lies close to m is distinguished from it:
 with its share (1 + l) / 2 the others move away from m by 4 l deviations, and all are centred and scaled anew, exactly
 where the others lie on one side of m. m is found by a majority vote, with three numbers per column.
 """

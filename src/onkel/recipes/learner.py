@@ -17,7 +17,7 @@ from onkel.pieces.kernels import needs_positive
 TASKS = ("binary", "multiclass", "regression")
 DTYPES = ("float32", "float64")
 INNER = "learner"  # the parameter by which a recipe takes another one
-WORN = "standardise"  # the parameter that every recipe has besides its own
+STANDARDISE = "standardise"  # the parameter that every recipe has besides its own
 RECIPES: dict[str, Callable[..., "Learner"]] = {}
 MANY_CLASSES = 1000  # up to which nobody asks how large a model becomes
 MOST_BYTES = 256 << 20  # of a model of more, and of what it says of some rows
@@ -70,13 +70,15 @@ class Learner:
             raise ValueError(f"task must be one of {', '.join(TASKS)}, not {task!r}.")
         if task not in self.tasks:
             raise ValueError(_unfit(self.name, task))
-        own = {key: value for key, value in self._params.items() if key != WORN}
-        plan, worn = self._compose(task, **own), self._params[WORN]
-        if not isinstance(worn, bool):
-            raise ValueError(f"{WORN} must be True or False, not {worn!r}.")
-        if worn and needs_positive(plan.kernel):
-            raise ValueError(f"{WORN}=True makes features negative, and the additive chi2 kernel needs features >= 0.")
-        return plan._replace(standardise=plan.standardise or worn)
+        own = {key: value for key, value in self._params.items() if key != STANDARDISE}
+        plan, standardise = self._compose(task, **own), self._params[STANDARDISE]
+        if not isinstance(standardise, bool):
+            raise ValueError(f"{STANDARDISE} must be True or False, not {standardise!r}.")
+        if standardise and needs_positive(plan.kernel):
+            raise ValueError(
+                "standardise=True makes features negative, and the additive chi2 kernel needs features >= 0."
+            )
+        return plan._replace(standardise=plan.standardise or standardise)
 
     def start(
         self,
@@ -99,7 +101,7 @@ class Learner:
         if missing not in ("error", "mean"):
             raise ValueError(f"missing must be error or mean, not {missing!r}.")
         if missing == "mean" and not self.plan(task).standardise:
-            raise ValueError(f"missing='mean' needs a learner with {WORN}=True.")
+            raise ValueError(f"missing='mean' needs a learner with {STANDARDISE}=True.")
         self._check_size(Setting(min(int(n_features), WIDE), int(n_outputs), np.dtype(dtype), int(seed), missing), task)
         return Online(self, task, Setting(int(n_features), int(n_outputs), np.dtype(dtype), int(seed), missing))
 
@@ -160,12 +162,12 @@ def recipe(compose: Composer | None = None, *, tasks: tuple[str, ...] = TASKS, s
     ``@recipe(tasks=("binary",))`` says that it is made for these tasks alone. Every recipe has the parameter
     `standardise` besides: whether rows are standardised as they come; the one given here is its default.
     """
-    worn = inspect.Parameter(WORN, inspect.Parameter.KEYWORD_ONLY, default=standardise, annotation=bool)
+    last = inspect.Parameter(STANDARDISE, inspect.Parameter.KEYWORD_ONLY, default=standardise, annotation=bool)
 
     def public(composer: Composer) -> Callable[..., Learner]:
         signature = inspect.signature(composer)
         _, *own = signature.parameters.values()
-        shown = signature.replace(parameters=[*own, worn], return_annotation=Learner)
+        shown = signature.replace(parameters=[*own, last], return_annotation=Learner)
 
         @wraps(composer)
         def make(*args: Any, **kwargs: Any) -> Learner:

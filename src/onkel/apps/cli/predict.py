@@ -29,7 +29,7 @@ from onkel.streams.encoding import without_labels
 
 EXAMPLES = """examples:
   onkel predict model.onkel new.libsvm.gz > labels.txt
-  onkel predict model.onkel new.csv --output probabilities --to chances.txt
+  onkel predict model.onkel new.csv --output probabilities --to probabilities.txt
   onkel predict delays.onkel new.csv --output intervals --coverage 0.95
   zcat rows.gz | onkel predict model.onkel -"""
 OUTPUTS = ("labels", "probabilities", "intervals", "scores", "spread")

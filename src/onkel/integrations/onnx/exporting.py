@@ -84,7 +84,7 @@ def _(answers: ClassAnswers, g: ScoringGraph, found: str) -> None:
     else:
         place = g.cast(g("Greater", g("Reshape", found, np.array([-1])), F64(0.0)), np.int64)
         likely = g("Concat", g.sigmoid(g("Neg", scaled)), g.sigmoid(scaled), axis=1)
-    likely = put_right(g, place, likely, state, len(classes)) if len(classes) > 1 else likely
+    likely = corrected(g, place, likely, state, len(classes)) if len(classes) > 1 else likely
     g.output("label", g("Gather", classes, place), classes.dtype)
     g.output("scores", found, F64, outputs)
     g.output("probabilities", likely, F64, len(classes))
@@ -99,8 +99,8 @@ def in_order(g: Graph, found: str, answers: ClassAnswers) -> str:
     return g("Gather", found, answers.order, axis=1)
 
 
-def put_right(g: ScoringGraph, place: str, likely: str, state: Calibration, count: int) -> str:
-    """Probabilities with that of the answer as `calibration.put_right` makes it."""
+def corrected(g: ScoringGraph, place: str, likely: str, state: Calibration, count: int) -> str:
+    """Probabilities with that of the answer as `calibration.corrected` makes it."""
     answer = g("Equal", g("Reshape", place, np.array([-1, 1])), np.arange(count))
     others = g("Where", answer, F64(0.0), likely)
     p, rest = (g("ReduceSum", part, np.array([1])) for part in (g("Where", answer, likely, F64(0.0)), others))

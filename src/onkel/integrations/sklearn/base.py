@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from onkel.core.locks import in_turn
+from onkel.core.locks import locked
 from onkel.files.model_file import load_model, save_model
 from onkel.files.snapshot import SnapshotError
 from onkel.integrations.onnx import to_onnx
@@ -65,7 +65,7 @@ class KernelEstimator(RowTaker):
         """Learn rows that were learned before."""
         self.answers_.learn_again(self.online_, self._columns.filled(X, learns=False), y, weights)
 
-    @in_turn
+    @locked
     def save(self, path: Any) -> None:
         """Write the model to a file (a zip of arrays and a JSON header, no pickle)."""
         self._check_fitted()
@@ -75,13 +75,13 @@ class KernelEstimator(RowTaker):
         except ValueError as error:
             raise SnapshotError(str(error)) from None
 
-    @in_turn
+    @locked
     def to_onnx(self) -> bytes:
         """The model as an ONNX file, for runtimes without Python: docs/deployment.md says what it takes and gives."""
         self._check_fitted()
         return to_onnx(self.online_, self.answers_, self._columns)
 
-    @in_turn
+    @locked
     def relevance(self) -> dict[str, float]:
         """The learned width of each feature by its name, for learners that learn widths; 0: it does not matter."""
         self._check_fitted()
@@ -91,7 +91,7 @@ class KernelEstimator(RowTaker):
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         return dict(zip(map(str, names), found.tolist(), strict=True))
 
-    @in_turn
+    @locked
     def predict_spread(self, X: Any) -> NDArray[np.float64]:
         """How much the particles of a learner such as `bkm` disagree about the score of each row: (n,) or (n, classes).
 

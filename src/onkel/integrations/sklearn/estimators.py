@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from onkel.core.interrupts import uninterrupted, whole
-from onkel.core.locks import in_turn
+from onkel.core.locks import locked
 from onkel.core.parameters import one_of
 from onkel.integrations.sklearn.base import KernelEstimator
 from onkel.integrations.sklearn.rows import planned
@@ -109,7 +109,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         answers.take_scores_of(online)
         self.online_, self.answers_ = online, answers
 
-    @in_turn
+    @locked
     @whole
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, in random order and `epochs` times."""
@@ -119,14 +119,14 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         self._fit(X, y, self._weights(sample_weight, X))
         return self
 
-    @in_turn
+    @locked
     @whole
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows, one after the other. The first call needs all classes that will come, unless they grow."""
         self.progress(X, y, classes, sample_weight)
         return self
 
-    @in_turn
+    @locked
     @whole
     def progress(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NDArray[Any]:
         """Learn these rows; returns the label predicted for each row before it was learned."""
@@ -162,7 +162,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         """
         if "online_" not in self.__dict__:
             self._begin_with_one(x)
-        with self.online_.turn:  # not `in_turn`, which would cost as much as learning
+        with self.online_.lock:  # not `locked`, which would cost as much as learning
             answers = self.answers_
             try:
                 target = answers.singly.targets[y]
@@ -208,14 +208,14 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
     def predict_one(self, x: Any) -> Any:
         """The most likely label of one row, a sequence or a dict by name, without scikit-learn's validation."""
         online = self.__dict__.get("online_") or self._fitted()
-        with online.turn:
+        with online.lock:
             scores = self._score_one(x)
             return self.answers_.singly.labels[scores.argmax() if len(scores) > 1 else scores.item() > 0.0]
 
     def predict_proba_one(self, x: Any) -> NDArray[np.float64]:
         """The probabilities (classes,) of one row, without scikit-learn's validation."""
         online = self.__dict__.get("online_") or self._fitted()
-        with online.turn:
+        with online.lock:
             return self.answers_.probabilities_of(self._score_one(x)[None])[0]
 
     def _score_one(self, x: Any) -> NDArray[np.float64]:
@@ -225,19 +225,19 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         scores, answers = self.online_.row.score(x), self.answers_
         return scores if answers.order is None else answers.ordered(scores[None])[0]
 
-    @in_turn
+    @locked
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: (n,) for two classes, positive for the second; (n, classes) for more."""
         X = self._seen(X)
         return self.answers_.decision(self.online_.score(X))
 
-    @in_turn
+    @locked
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely label of each row."""
         X = self._seen(X)
         return self.answers_.labels(self.online_.score(X))
 
-    @in_turn
+    @locked
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities (n, classes): sigmoid or softmax of the scores, made as sure as the answers are right.
 
@@ -280,7 +280,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         tags.regressor_tags.poor_score = True  # one pass with the papers' steps, which expect targets in [0, 1]
         return tags
 
-    @in_turn
+    @locked
     @whole
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, in random order and `epochs` times."""
@@ -289,14 +289,14 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         self._fit(X, y, self._weights(sample_weight, X))
         return self
 
-    @in_turn
+    @locked
     @whole
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows, one after the other."""
         self.progress(X, y, sample_weight)
         return self
 
-    @in_turn
+    @locked
     @whole
     def progress(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
         """Learn these rows; returns the prediction for each row before it was learned."""
@@ -325,7 +325,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
                 self._check_fitted()
             self._begin_with(x)
             self._start()
-        with self.online_.turn:
+        with self.online_.lock:
             if self._columns.plain and type(x) is not dict:
                 return self._learned_one(x, float(y))
             return self._learn_row(x, lambda row: self._learned_one(row, float(y)))
@@ -339,19 +339,19 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
     def predict_one(self, x: Any) -> float:
         """The prediction for one row, a sequence or a dict by name, without scikit-learn's validation."""
         online = self.__dict__.get("online_") or self._fitted()
-        with online.turn:
+        with online.lock:
             if not self._columns.plain or type(x) is dict:
                 x = self._filled_row(self._row(x, learns=False))
             found: float = self.online_.row.score(x).item()
             return found
 
-    @in_turn
+    @locked
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The prediction for each row."""
         X = self._seen(X)
         return self.answers_.labels(self.online_.score(X))
 
-    @in_turn
+    @locked
     def predict_interval(self, X: Any, coverage: float = COVERAGE) -> NDArray[np.float64]:
         """Lower and upper ends (n, 2) of intervals that hold so large a share of the rows to come.
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _get_feature_names, check_array, check_is_fitted, validate_data
 
 from onkel.core.interrupts import uninterrupted
-from onkel.core.locks import first_turn
+from onkel.core.locks import first_lock
 from onkel.core.parameters import one_of, positive
 from onkel.core.trees import writable
 from onkel.core.undo import Undo
@@ -44,7 +44,7 @@ class RowTaker(BaseEstimator):
         state: dict[str, Any] = super().__getstate__()
         if "online_" not in self.__dict__:
             return state
-        with self.online_.turn:  # model, answers and columns of the same moment, whatever other threads learn
+        with self.online_.lock:  # model, answers and columns of the same moment, whatever other threads learn
             parts: dict[str, Any] = {name: state[name] for name in ("online_", "answers_", "_columns") if name in state}
             return {**state, **copy.deepcopy(parts)}
 
@@ -73,7 +73,7 @@ class RowTaker(BaseEstimator):
         seed = seed_of(self.random_state)
         before = self.__dict__.get("online_")
         online = learner.start(self.n_features_in_, task, n_outputs, self.dtype, seed, missing)
-        online.turn = first_turn(self) if before is None else before.turn
+        online.lock = first_lock(self) if before is None else before.lock
         return online
 
     def _planned(self) -> Learner:
