@@ -27,6 +27,7 @@ import llvmlite
 import numba
 from numba.core import compiler, serialize, sigutils, types
 
+from onkel.core.folders import user_caches
 from onkel.core.terminal import complain
 
 PACKAGE = Path(__file__).parents[1]
@@ -259,9 +260,8 @@ def _roots() -> Iterator[_Root]:
         if given := os.environ.get("ONKEL_CACHE"):
             yield _Root(Path(given).absolute(), asked_for=True)
     with suppress(RuntimeError):  # nobody knows a home
-        base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        if Path(base).is_absolute():
-            yield _Root(Path(base) / "onkel" / "compiled")
+        if (base := user_caches()).is_absolute():
+            yield _Root(base / "onkel" / "compiled")
     with suppress(OSError):  # no folder for temporary files
         own = Path(tempfile.gettempdir()) / f"onkel-{os.getuid() if hasattr(os, 'getuid') else 'compiled'}"
         if not own.is_symlink():  # anybody can put one there

@@ -1,10 +1,10 @@
 """Where data sets are on this machine."""
 
 import os
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from onkel.core.folders import user_caches
 from onkel.datasets.registry import PARTS, DataSet, possible_names
 
 
@@ -22,16 +22,8 @@ def given_folder() -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Where files are fetched to: the platform's folder for caches.
-
-    ``XDG_CACHE_HOME`` where it is set, ``LOCALAPPDATA`` on Windows, ``~/Library/Caches`` on macOS, else ``~/.cache``.
-    """
-    base = os.environ.get("XDG_CACHE_HOME")
-    if not base and sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-    if not base:
-        base = str(Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache"))
-    return Path(base) / "onkel" / "data"
+    """Where files are fetched to: a folder among the user's caches."""
+    return user_caches() / "onkel" / "data"
 
 
 def find(data_set: DataSet) -> Files | None:

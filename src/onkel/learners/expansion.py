@@ -14,9 +14,9 @@ from onkel.core.verbs import compiled, entry_point, known
 from onkel.learners import verbs
 from onkel.pieces.budgets.appending import Unbounded
 from onkel.pieces.budgets.verbs import admit
+from onkel.pieces.descent import descent
 from onkel.pieces.kernels import measure, self_similarity, similarities
-from onkel.pieces.losses import adapt, suffered
-from onkel.pieces.steps import pace
+from onkel.pieces.losses import adapt
 
 
 @known
@@ -107,9 +107,8 @@ def update(
 ) -> bool:  # fmt: skip
     """One gradient step in function space; changes model. False, and nothing changed, when there is no room."""
     support, t = model.support, model.clock[0] + 1
-    loss = suffered(model.loss, target, importance, scores, slopes)
     alike = self_similarity(model.kernel, size)
-    shrink, gain = pace(model.step, t, loss, slopes, alike)
+    shrink, gain = descent(model, t, target, importance, scores, slopes, alike)
     if shrink == 0.0:  # all that was known is forgotten: the scale is folded in before it would divide by 0
         forget(support.scale, shrink, support.coef, support.count[0])
         shrink = 1.0

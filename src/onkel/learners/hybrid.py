@@ -17,10 +17,10 @@ from onkel.core.support import SCALE, Candidate, Support, append, finite, forget
 from onkel.core.verbs import compiled, entry_point, known
 from onkel.learners import verbs
 from onkel.pieces.budgets.choices import TIE, square_of
+from onkel.pieces.descent import descent
 from onkel.pieces.kernels import measure, self_similarity, similarities
-from onkel.pieces.losses import adapt, suffered
+from onkel.pieces.losses import adapt
 from onkel.pieces.maps.verbs import factor, lift, width, work_width
-from onkel.pieces.steps import pace
 
 
 @known
@@ -115,9 +115,8 @@ def update(
 ) -> None:
     """One gradient step in function space; changes model."""
     support, t, slopes, coef = model.support, model.clock[0] + 1, work.slopes, work.coef
-    loss = suffered(model.loss, target, importance, scores, slopes)
     alike = self_similarity(model.kernel, size)
-    shrink, gain = pace(model.step, t, loss, slopes, alike)
+    shrink, gain = descent(model, t, target, importance, scores, slopes, alike)
     forget(support.scale, shrink, support.coef, support.count[0])
     forget(model.scale, shrink, model.weights, model.weights.shape[1])
     active = False

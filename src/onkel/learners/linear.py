@@ -12,11 +12,12 @@ from onkel.core.rows import dot, row_count
 from onkel.core.support import SCALE, finite, forget
 from onkel.core.verbs import compiled, entry_point, known
 from onkel.learners import verbs
-from onkel.pieces.losses import adapt, suffered
+from onkel.pieces.descent import descent
+from onkel.pieces.losses import adapt
 from onkel.pieces.maps.nystroem import Nystroem
 from onkel.pieces.maps.relevance import spread
 from onkel.pieces.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
-from onkel.pieces.steps import ADAGRAD, MINIBATCH, has_memory, move, pace
+from onkel.pieces.steps import ADAGRAD, MINIBATCH, has_memory, move
 
 
 @known
@@ -104,10 +105,9 @@ def update(
     scores: Any, slopes: Any, room: Any,
 ) -> None:  # fmt: skip
     """One gradient step from the scores of the row; changes model."""
-    loss = suffered(model.loss, target, importance, scores, slopes)
     model.clock[0] += 1
     norm = feature_norm(model.feature_map, features)
-    shrink, gain = pace(model.step, model.clock[0], loss, slopes, norm)
+    shrink, gain = descent(model, model.clock[0], target, importance, scores, slopes, norm)
     common = factor(model.feature_map)
     now = model.scale[0] * common
     retune(model.feature_map, block, i, model.clock[0], now, slopes, model.weights, features, room)

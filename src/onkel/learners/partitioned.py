@@ -16,9 +16,9 @@ from onkel.core.rows import row_count
 from onkel.core.support import SCALE, finite, forget
 from onkel.core.verbs import compiled, entry_point, known
 from onkel.learners import verbs
-from onkel.pieces.losses import adapt, suffered
+from onkel.pieces.descent import descent
+from onkel.pieces.losses import adapt
 from onkel.pieces.maps.isolation import OUTSIDE, SIDE_BY_SIDE, Cells, cell_count, locate, partition_count
-from onkel.pieces.steps import pace
 
 
 @known
@@ -88,9 +88,9 @@ def predict(model: Any, cells: Any, scores: Any) -> None:
 @compiled
 def update(model: Any, cells: Any, target: float, importance: float, scores: Any, slopes: Any) -> None:
     """One gradient step from the scores of the row; changes model."""
-    loss = suffered(model.loss, target, importance, scores, slopes)
     model.clock[0] += 1
-    shrink, gain = pace(model.step, model.clock[0], loss, slopes, model.norm * cells.shape[0])
+    size = model.norm * cells.shape[0]
+    shrink, gain = descent(model, model.clock[0], target, importance, scores, slopes, size)
     forget(model.scale, shrink, model.weights, model.weights.shape[1])
     for k in range(slopes.shape[0]):
         weights, change = row(model.weights, k), gain * model.norm * slopes[k] / model.scale[0]
