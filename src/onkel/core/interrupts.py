@@ -8,12 +8,10 @@ import _signal  # type: ignore[import-not-found]  # `signal` makes enums: 8 micr
 import os
 import threading
 from collections.abc import Callable, Iterator
-from functools import wraps
 from signal import SIGINT
 from time import perf_counter
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
-P = ParamSpec("P")
 R = TypeVar("R")
 FIRST = 16  # rows that are learned at once, until it is known how long one takes ...
 ORDINARY = 1000.0  # ... if they have no more numbers than this
@@ -105,30 +103,13 @@ def patiently(work: Callable[[], R]) -> R:
     return found[0]
 
 
-def whole(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A method that learns rows: Ctrl-C waits for a `safe_point`, and what is raised tells how many rows were learned.
-
-    It has their number as `rows_learned`, and a note that says so.
-    """
-
-    @wraps(method)
-    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if _CtrlC.waits and _in_main_thread():  # part of a call that takes care of it
-            return method(self, *args, **kwargs)
-        model = self.__dict__.get("online_", self)
-        before = getattr(model, "rows_learned", 0)
-        try:
-            with uninterrupted():
-                return method(self, *args, **kwargs)
-        except BaseException as error:
-            now = self.__dict__.get("online_", self)
-            _tell(error, getattr(now, "rows_learned", 0) - (before if now is model else 0))
-            raise
-
-    return call
+def waits() -> bool:
+    """Whether Ctrl-C waits in this thread, so that somebody takes care of it."""
+    return _CtrlC.waits and _in_main_thread()
 
 
-def _tell(error: Any, rows: int) -> None:
+def tell(error: Any, rows: int) -> None:
+    """Let an error say how many rows were learned, as `rows_learned` and in a note."""
     if not hasattr(error, "rows_learned") and (rows or isinstance(error, KeyboardInterrupt)):
         error.add_note(f"{rows:,} rows of this call were learned; the model is as it is after them.")
     error.rows_learned = rows

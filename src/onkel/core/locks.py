@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any, Concatenate, Never, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
+from onkel.core.interrupts import tell, uninterrupted, waits
 from onkel.core.verbs import LOCKS
 
 P = ParamSpec("P")
@@ -63,6 +64,31 @@ def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any
         online = self.__dict__.get("online_", self)
         with getattr(online, "lock", None) or first_lock(self):
             return method(self, *args, **kwargs)
+
+    return call
+
+
+def learning(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A method that learns rows, `locked`: Ctrl-C waits for a `safe_point`, and errors tell how many rows were learned.
+
+    They have their number as `rows_learned`, and a note that says so.
+    """
+
+    @wraps(method)
+    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        model = self.__dict__.get("online_", self)
+        with getattr(model, "lock", None) or first_lock(self):
+            if waits():  # part of a call that takes care of it
+                return method(self, *args, **kwargs)
+            model = self.__dict__.get("online_", self)
+            before = getattr(model, "rows_learned", 0)
+            try:
+                with uninterrupted():
+                    return method(self, *args, **kwargs)
+            except BaseException as error:
+                now = self.__dict__.get("online_", self)
+                tell(error, getattr(now, "rows_learned", 0) - (before if now is model else 0))
+                raise
 
     return call
 

@@ -120,9 +120,9 @@ def _usual(extra: Any) -> bool:
     fit, values = extra.get("fit", {}), extra.get("values", {})
     if not isinstance(fit, dict) or not fit.keys() <= {"epochs", "shuffle"} or not isinstance(values, dict):
         return False
-    epochs, listed = fit.get("epochs", "auto"), all(isinstance(one, tuple) for one in values.values())
+    epochs, listed = fit.get("epochs", "auto"), all(type(one) is tuple for one in values.values())
     passes = not isinstance(epochs, str) and 1 <= epochs <= MOST
-    words = all(isinstance(value, str) for one in values.values() for value in one) if listed else False
+    words = all(type(value) is str for one in values.values() for value in one) if listed else False
     return words and (passes or epochs == "auto") and isinstance(fit.get("shuffle", True), int)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from onkel.core.points import with_room
-from onkel.core.rows import row_count
 from onkel.core.support import enlarged as with_capacity
 from onkel.core.trees import kept
 from onkel.core.verbs import EntryPoint
@@ -106,7 +105,7 @@ def is_one_loop(model: Any) -> bool:
 
 def learn_in_loop(model: Any, block: Any, first: int, targets: Any, importance: Any, scores: Any) -> Any:
     """Learn the rows in one compiled loop, which stops where a support has no room."""
-    done, n, model = first, row_count(block), roomy(model, block)
+    done, n, model = first, len(scores), roomy(model, block)
     while done < n:
         done = LOOPS[type(model)][0](model, block, done, targets, importance, scores)
         if done < n:

@@ -233,6 +233,9 @@ class ClassAnswers:
 
         Rows that are predicted `at_once`, before any of them is learned, are one part.
         """
+        if not self.grows:
+            yield slice(0, len(labels))
+            return
         new = self.new(labels)
         if new:  # before a thousand of them are learned in vain
             refuse_too_many(len(self.classes) + len(new))

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.core.interrupts import Pace, whole
-from onkel.core.locks import locked, new_lock
+from onkel.core.interrupts import Pace
+from onkel.core.locks import learning, locked, new_lock
 from onkel.core.points import WIDE
-from onkel.core.rows import Block, is_sparse, pack, row_count, some, typed
+from onkel.core.rows import Block, is_sparse, pack, some, typed
 from onkel.core.support import LARGEST_SCORE
 from onkel.core.threads import over_rows
 from onkel.core.trees import writable
@@ -97,10 +97,9 @@ class Online:
     @property
     def rows_learned(self) -> int:
         """Number of rows learned so far."""
-        return learned(self.model)
+        return learned(self._model)
 
-    @locked
-    @whole
+    @learning
     def learn(self, rows: Any, targets: Any, importance: Any = None, then: Then | None = None) -> Scores:
         """Learn rows one after the other; returns the scores (n, K) that each had before it was learned.
 
@@ -108,14 +107,14 @@ class Online:
         that fails, leave a model that has learned the rows of these parts and no others.
         """
         block, targets, importance = self._pack(rows, targets, importance)
-        scores = np.zeros((row_count(block), self.setting.n_outputs))
+        scores = np.zeros((len(targets), self.setting.n_outputs))
         for part in self.pace.slices(len(scores), block[0].size / max(1, len(scores))):
             here = block if part.stop - part.start == len(scores) else some(block, part)
-            before = learned(self.model)
+            before = learned(self._model)
             try:
-                self.model = self._learned(self.model, here, targets[part], importance[part], scores[part])
+                self.model = self._learned(self._model, here, targets[part], importance[part], scores[part])
             finally:
-                done = slice(part.start, part.start + learned(self.model) - before)
+                done = slice(part.start, part.start + learned(self._model) - before)
                 if then is not None and done.stop > done.start:
                     then(done, scores[done])
             if scores[part].max() >= LARGEST_SCORE or scores[part].min() <= -LARGEST_SCORE:
@@ -196,8 +195,8 @@ class Online:
         return self.learn(np.asarray(x)[None], np.array([y]), then=then)[0]
 
     def _pack(self, rows: Any, targets: Any, importance: Any) -> tuple[Block, Scores, Scores]:
-        block = self._block(rows)
-        n = int(row_count(block))
+        rows = self._shaped(rows)
+        block, n = self._packed(rows), rows.shape[0]
         wanted = typed(targets, np.float64)
         weights = np.ones(n) if importance is None else typed(importance, np.float64)
         if wanted.shape != (n,) or weights.shape != (n,):
@@ -218,7 +217,11 @@ class Online:
         return rows.tocsr() if is_sparse(rows) else rows
 
     def _block(self, rows: Any) -> Block:
-        block = pack(self._shaped(rows), self._raw_dtype)
+        return self._packed(self._shaped(rows))
+
+    def _packed(self, rows: Any) -> Block:
+        """Rows of the right shape as compiled code takes them, if they are such as can be learned."""
+        block = pack(rows, self._raw_dtype)
         numbers = block[0]
         if self.setting.missing == "error" and numbers.size:
             largest = max(numbers.max(), -numbers.min())  # NaN, where a number is

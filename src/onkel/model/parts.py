@@ -24,8 +24,8 @@ def wrapped(model: Any, inner: Any) -> Any:
 
 def learned(model: Any) -> int:
     """Number of rows that a model has learned."""
-    inner = inner_model(model)
-    return int(inner.seen[0] if isinstance(inner, Waiting) else inner.clock[0])
+    inner = model.model if isinstance(model, Standardised) else model
+    return int((inner.seen if isinstance(inner, Waiting) else inner.clock)[0])
 
 
 class Whole:

@@ -53,12 +53,17 @@ class KernelEstimator(RowTaker):
 
     def _learn_part(self, X: Any, y: Any, weights: Any) -> list[NDArray[Any]]:
         """Learn new rows; returns what was answered to each before, in parts."""
-        online, answers = self.online_, self.answers_
-        with self._columns.followed(X, lambda: online.rows_learned) as rows:
-            found = []
-            for part in answers.parts(online, y):
-                own = None if weights is None else weights[part]
-                found.append(answers.labels(answers.learn(online, rows[part], y[part], own)))
+        online, columns = self.online_, self._columns
+        if columns.means is None:  # nothing that could be behind the model
+            return self._learn_filled(columns.filled(X, learns=True), y, weights)
+        with columns.followed(X, lambda: online.rows_learned) as rows:
+            return self._learn_filled(rows, y, weights)
+
+    def _learn_filled(self, rows: Any, y: Any, weights: Any) -> list[NDArray[Any]]:
+        online, answers, found = self.online_, self.answers_, []
+        for part in answers.parts(online, y):
+            own = None if weights is None else weights[part]
+            found.append(answers.labels(answers.learn(online, rows[part], y[part], own)))
         return found
 
     def _learn_again(self, X: Any, y: Any, weights: Any) -> None:

@@ -8,8 +8,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from onkel.core.interrupts import uninterrupted, whole
-from onkel.core.locks import locked
+from onkel.core.interrupts import uninterrupted
+from onkel.core.locks import learning, locked
 from onkel.core.parameters import one_of
 from onkel.integrations.sklearn.base import KernelEstimator
 from onkel.integrations.sklearn.rows import planned
@@ -109,8 +109,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         answers.take_scores_of(online)
         self.online_, self.answers_ = online, answers
 
-    @locked
-    @whole
+    @learning
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, in random order and `epochs` times."""
         X, y = self._pair(X, y)
@@ -119,17 +118,18 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         self._fit(X, y, self._weights(sample_weight, X))
         return self
 
-    @locked
-    @whole
+    @learning
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn these rows, one after the other. The first call needs all classes that will come, unless they grow."""
-        self.progress(X, y, classes, sample_weight)
+        self._progress(X, y, classes, sample_weight)
         return self
 
-    @locked
-    @whole
+    @learning
     def progress(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NDArray[Any]:
         """Learn these rows; returns the label predicted for each row before it was learned."""
+        return self._progress(X, y, classes, sample_weight)
+
+    def _progress(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> NDArray[Any]:
         if not hasattr(self, "online_"):
             if classes is None and not self._growing:
                 raise ValueError("classes must be given in the first call: all labels that will ever come.")
@@ -280,8 +280,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         tags.regressor_tags.poor_score = True  # one pass with the papers' steps, which expect targets in [0, 1]
         return tags
 
-    @locked
-    @whole
+    @learning
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn these rows, in random order and `epochs` times."""
         X, y = self._pair(X, y, y_numeric=True)
@@ -289,17 +288,18 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         self._fit(X, y, self._weights(sample_weight, X))
         return self
 
-    @locked
-    @whole
+    @learning
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn these rows, one after the other."""
-        self.progress(X, y, sample_weight)
+        self._progress(X, y, sample_weight)
         return self
 
-    @locked
-    @whole
+    @learning
     def progress(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
         """Learn these rows; returns the prediction for each row before it was learned."""
+        return self._progress(X, y, sample_weight)
+
+    def _progress(self, X: Any, y: Any, sample_weight: Any) -> NDArray[np.float64]:
         first = not hasattr(self, "online_")
         X = self._rows(X, reset=first, learns=True)
         if first:
