@@ -24,7 +24,7 @@ MEBIBYTE = 2**20
 
 
 def keeps_points(name):
-    return name not in MERGING and any(word in RECIPES[name].__doc__ for word in ("budgets.", "Hybrid"))
+    return name not in MERGING and any(word in RECIPES[name].__doc__ for word in ("budgets.", "Handover", "Hybrid"))
 
 
 KEEPING = [(name, task) for name, task in CELLS if keeps_points(name)]

@@ -4,11 +4,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+import weakref
 
 import pytest
 
 from onkel.core import interrupts
-from onkel.core.interrupts import LONGEST, Pace, patiently, safe_point, uninterrupted
+from onkel.core.interrupts import LONGEST, Pace, never_lost, patiently, safe_point, uninterrupted
 from onkel.recipes import auto, ogd, omkc, omkr, raker
 
 
@@ -38,6 +40,15 @@ def test_control_c_is_let_through_at_a_safe_point_of_the_outermost():
         safe_point()
         done.append(2)
     assert done == [1]
+
+
+def test_control_c_comes_again_where_python_would_forget_it():
+    thing = type("Thing", (), {})()
+    callback = weakref.ref(thing, lambda _: control_c())
+    with pytest.raises(KeyboardInterrupt), never_lost():  # noqa: PT012
+        del thing
+        assert callback() is None
+        time.sleep(5)
 
 
 def test_it_is_let_through_once():

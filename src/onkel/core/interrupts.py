@@ -6,8 +6,11 @@ second. What fails by itself, for want of memory say, gives back what it has cha
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enums: 8 microseconds, where a row alone takes 15
 import os
+import sys
 import threading
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from signal import SIGINT
 from time import perf_counter
@@ -19,6 +22,7 @@ FIRST = 16  # rows that are learned at once, until it is known how long one take
 ORDINARY = 1000.0  # ... if they have no more numbers than this
 LONGEST = 0.08  # seconds between two looks at Ctrl-C
 MORE = 4  # times as many rows, at most
+SOON = 0.01  # seconds until Ctrl-C comes again
 
 
 class _CtrlC:
@@ -72,6 +76,27 @@ def _in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
+
+
+@contextmanager
+def never_lost() -> Iterator[None]:
+    """Ctrl-C comes again where it came in a function that Python calls by itself, such as that of a weak reference.
+
+    What is raised there is printed and forgotten. It comes a little later, when that function is over.
+    """
+    before = sys.unraisablehook
+
+    def again(unraisable: Any) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            threading.Timer(SOON, interrupt_main).start()
+        else:
+            before(unraisable)
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def safe_point() -> None:

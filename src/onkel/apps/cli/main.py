@@ -11,6 +11,7 @@ from typing import Any
 import onkel
 from onkel.apps.cli import compare, completion, data, describe, export, predict, reproduce, run, tune, warm
 from onkel.apps.cli.writing import flush_standard_output
+from onkel.core.interrupts import never_lost
 from onkel.core.terminal import complain
 from onkel.core.whole_files import WRITING
 
@@ -43,9 +44,10 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code."""
     try:
-        options = parser().parse_args(arguments)
-        options.run(options)
-        flush_standard_output()
+        with never_lost():
+            options = parser().parse_args(arguments)
+            options.run(options)
+            flush_standard_output()
     except BrokenPipeError:  # nobody reads on, as in `onkel data list | head`
         _give_up_standard_output()
         return 141
