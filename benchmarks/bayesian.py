@@ -15,11 +15,11 @@ from scipy.sparse import csr_matrix, vstack
 
 from benchmarks.datasets import FOLDER
 from onkel import KernelClassifier
-from onkel.borrow import row
-from onkel.dispatch import entry_point
-from onkel.maps.fourier import turn
+from onkel.core.borrowed import row
+from onkel.core.rows import Dense, project
+from onkel.core.verbs import entry_point
+from onkel.pieces.maps.fourier import turn
 from onkel.recipes import bkm, rrf
-from onkel.rows import Dense, project
 from onkel.streams import LibsvmFile
 
 PAPER = {"a9a": 84.45, "ijcnn1": 97.42, "cod-rna": 96.13, "connect-4": 78.87, "skin": 99.91, "poker": 50.52}

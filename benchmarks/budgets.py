@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.fogd import D_IN, GAMMA, data
-from onkel.learners import driving
+from onkel.core.rows import pack
+from onkel.learners import verbs
 from onkel.recipes import make_learner
-from onkel.rows import pack
 
 SIZES = (50, 100, 200, 500, 1000, 2000)
 PROMISES = {  # recipe: the power of B by which the time of a row with an update should grow
@@ -35,7 +35,7 @@ def ours(name: str, B: int, n: int, rows: Any = noisy, **given: Any) -> Callable
         if online.model.support.count[0] >= B:
             break
     block, importance, out, labels = pack(X[:n], np.dtype(np.float32)), np.ones(n), np.zeros((n, 1)), y[:n].copy()
-    learn = driving.LOOPS[type(online.model)][0].bind(online.model, block, 0, labels, importance, out)
+    learn = verbs.LOOPS[type(online.model)][0].bind(online.model, block, 0, labels, importance, out)
 
     def run() -> None:
         if rows is noisy:

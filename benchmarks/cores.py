@@ -16,12 +16,12 @@ import numpy as np
 from benchmarks.machine import fma_loop
 from benchmarks.scaling import rows
 from onkel import FeatureMapTransformer, KernelClassifier
-from onkel.evaluate import over_permutations
-from onkel.maps.growing import trees
-from onkel.maps.indexing import index_map
+from onkel.core.rows import pack
+from onkel.core.threads import workers
+from onkel.evaluation.prequential import over_permutations
+from onkel.pieces.maps.growing import trees
+from onkel.pieces.maps.indexing import index_map
 from onkel.recipes import fogd, make_learner, raker, rbp
-from onkel.rows import pack
-from onkel.threads import workers
 
 
 def contest(n: int) -> dict[str, Callable[[], object]]:
@@ -65,7 +65,7 @@ def machine(threads: int) -> Callable[[int], float]:
     def seconds(count: int) -> float:
         start = perf_counter()
         helpers = [pool.submit(loop) for loop in loops[1:count]]
-        loops[0]()  # this thread takes part, as it does in `onkel.threads`
+        loops[0]()  # this thread takes part, as it does in `onkel.core.threads`
         wait(helpers)
         return perf_counter() - start
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.datasets import FOLDER, load
-from onkel.kernels import gaussian
+from onkel.pieces.kernels import gaussian
 from onkel.recipes import ada_raker, fogd, omkl, raker
 from onkel.recipes.experts import THREE
 

@@ -10,9 +10,9 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
 
 from benchmarks.machine import fma_loop
-from onkel.learners import driving
+from onkel.core.rows import pack
+from onkel.learners import verbs
 from onkel.recipes import fogd
-from onkel.rows import pack
 
 D_IN, GAMMA = 22, 1.0 / 22
 SINCOS = 11  # multiply-adds of the two polynomials
@@ -30,7 +30,7 @@ def ours(X: Any, y: Any, D: int, dtype: str) -> tuple[Callable[[], object], floa
     online = fogd(n_frequencies=D, gamma=GAMMA).start(D_IN, dtype=dtype)
     scores = online.learn(X, y)[:, 0]
     block, importance, out = pack(X, np.dtype(dtype)), np.ones(len(y)), np.zeros((len(y), 1))
-    run = driving.LOOPS[type(online.model)][0].bind(online.model, block, 0, y, importance, out)
+    run = verbs.LOOPS[type(online.model)][0].bind(online.model, block, 0, y, importance, out)
     scores = online.learn(X, y)[:, 0]
     return lambda: run(online.model, block, 0, y, importance, out), float(np.mean(scores * y < 1.0))
 

@@ -21,11 +21,11 @@ from benchmarks import budgets, fogd, learned
 from benchmarks.fogd import GAMMA
 from benchmarks.kernels import at_work
 from benchmarks.machine import fma_loop
-from onkel import scaling
-from onkel.maps.growing import cells, trees
-from onkel.maps.indexing import index_map
+from onkel.core.rows import pack
+from onkel.pieces import scaler
+from onkel.pieces.maps.growing import cells, trees
+from onkel.pieces.maps.indexing import index_map
 from onkel.recipes import make_learner
-from onkel.rows import pack
 from onkel.streams import LibsvmFile
 
 MARGIN = 3.0
@@ -59,7 +59,7 @@ def contestants(folder: Path) -> dict[str, tuple[Callable[[], object], int]]:
     lines = [" ".join(f"{j + 1}:{v}" for j, v in enumerate(x)) for x in numbers.tolist()]
     path.write_text("".join(f"1 {line}\n" for line in lines))
     online = make_learner("fogd", n_frequencies=100, gamma=GAMMA).start(22)
-    wide, weights, state = pack(rng.normal(size=(500, 128)), np.float64), np.ones(500), scaling.scaler(128)
+    wide, weights, state = pack(rng.normal(size=(500, 128)), np.float64), np.ones(500), scaler.scaler(128)
     rows, labels = list(X), y.tolist()
     return {
         "fogd, D = 400": (at_work("fogd", X, y, "float32", n_frequencies=400, gamma=GAMMA)[0], len(y)),
@@ -67,7 +67,7 @@ def contestants(folder: Path) -> dict[str, tuple[Callable[[], object], int]]:
         "fogd, D = 4000": (at_work("fogd", X[:200], y[:200], "float32", n_frequencies=4000, gamma=GAMMA)[0], 200),
         "rrf, D = 100": (learned.ours("rrf", 2_000, standardise=False, start=0.3), 2_000),
         "auto, D = 256": (at_work("auto", *budgets.noisy(500), "float32", standardise=False)[0], 500),
-        "standardising, d = 128": (lambda: scaling.standardised(state, wide, weights, np.float32), 500),
+        "standardising, d = 128": (lambda: scaler.standardised(state, wide, weights, np.float32), 500),
         "rbp, B = 100": (budgets.ours("rbp", 100, 2_000, fogd.data), 2_000),
         "rbp, B = 1000": (budgets.ours("rbp", 1000, 1_000, fogd.data), 1_000),
         "bsgd_m, B = 100": (budgets.ours("bsgd_m", 100, 1_000, fogd.data), 1_000),

@@ -14,15 +14,15 @@ from scipy.sparse import csr_matrix, vstack
 
 from benchmarks.datasets import FOLDER
 from benchmarks.wide import COLUMNS, blocks
-from onkel.borrow import row
-from onkel.dispatch import entry_point
-from onkel.evaluate import chosen, prequential
-from onkel.learners.indexed import predict
-from onkel.maps.growing import cells, trees
-from onkel.maps.indexing import index_map
+from onkel.core.borrowed import row
+from onkel.core.rows import pack
+from onkel.core.verbs import entry_point
+from onkel.evaluation.prequential import chosen, prequential
+from onkel.integrations.sklearn.transformers import ik_svm
+from onkel.learners.partitioned import predict
+from onkel.pieces.maps.growing import cells, trees
+from onkel.pieces.maps.indexing import index_map
 from onkel.recipes import ik_ogd, make_learner, nogd
-from onkel.rows import pack
-from onkel.sklearn_maps import ik_svm
 from onkel.streams import LibsvmFile
 
 BLOCK = 1000  # rows that are predicted, then learned

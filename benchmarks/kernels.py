@@ -16,14 +16,14 @@ from scipy import sparse
 from benchmarks import bayesian, budgets, experts, fogd, isolation, learned, machine
 from benchmarks.fogd import D_IN, GAMMA, SINCOS
 from benchmarks.machine import Limits, beside_limits
-from onkel import scaling
-from onkel.borrow import row
-from onkel.dispatch import entry_point
-from onkel.learners import driving, linear
-from onkel.maps.growing import cells, trees
-from onkel.maps.indexing import index_map
+from onkel.core.borrowed import row
+from onkel.core.rows import Dense, pack
+from onkel.core.verbs import entry_point
+from onkel.learners import linear, verbs
+from onkel.pieces import scaler
+from onkel.pieces.maps.growing import cells, trees
+from onkel.pieces.maps.indexing import index_map
 from onkel.recipes import make_learner
-from onkel.rows import Dense, pack
 
 Line = list[str]
 FAR = np.float32(1e4)  # times as far apart as rows with similarities
@@ -36,7 +36,7 @@ def at_work(
     online = make_learner(name, **given).start(X.shape[1], dtype=dtype)
     online.learn(X, y)
     block, importance, out = pack(X, np.dtype(dtype)), np.ones(len(y)), np.zeros((len(y), 1))
-    run = driving.LOOPS[type(online.model)][0].bind(online.model, block, 0, y, importance, out)
+    run = verbs.LOOPS[type(online.model)][0].bind(online.model, block, 0, y, importance, out)
     return lambda: run(online.model, block, 0, y, importance, out), lambda: float(np.mean(out[:, 0] * y < margin))
 
 
@@ -115,8 +115,8 @@ def standardising(quick: bool) -> list[Line]:
     """Rows by the statistics of those before: four quotients and roots to place each column, four to count it in."""
     X, _ = fogd.data(4_000)
     block, counted = pack(X, np.float64), np.ones(len(X))
-    state, out = scaling.scaler(D_IN), Dense(np.empty(X.shape, np.float32))
-    run = {"ours": lambda: scaling.learn(state, block, counted, out)}
+    state, out = scaler.scaler(D_IN), Dense(np.empty(X.shape, np.float32))
+    run = {"ours": lambda: scaler.learn(state, block, counted, out)}
     time, limits = beside_limits(run, np.dtype(np.float64), 2048, 7 if quick else 21)
     return [line(f"standardising, d = {D_IN}, float64", time["ours"] / len(X), 8 * D_IN * limits.quotient, 0.0)]
 

@@ -52,7 +52,7 @@ def main(quick: bool = False) -> None:
 def of_river(learner: Learner, each: Callable[..., Any], dicts: Any, labels: Any) -> dict[str, Callable[[], None]]:
     """The same through the river face, where river is installed."""
     try:
-        from onkel import river
+        from onkel.integrations import river
     except ImportError:
         return {}
     model = river.KernelClassifier(learner)

@@ -10,9 +10,9 @@ import numpy as np
 
 from benchmarks.fogd import D_IN, GAMMA, data
 from benchmarks.table5 import SHARED
-from onkel.learners import driving
+from onkel.core.rows import pack
+from onkel.learners import verbs
 from onkel.recipes import make_learner, rrf
-from onkel.rows import pack
 from onkel.streams import LibsvmFile
 
 D = 100
@@ -67,7 +67,7 @@ def ours(name: str, n: int, **given: Any) -> Callable[[], object]:
     online.learn(X, y)
     model, block = online.model, pack(X, np.dtype(np.float32))
     importance, out = np.ones(n), np.zeros((n, 1))
-    run = driving.LOOPS[type(model)][0].bind(model, block, 0, y, importance, out)
+    run = verbs.LOOPS[type(model)][0].bind(model, block, 0, y, importance, out)
     return lambda: run(model, block, 0, y, importance, out)
 
 

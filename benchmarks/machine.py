@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from onkel.dispatch import SUM, entry_point
-from onkel.vecmath import decay, sincospi
+from onkel.core.vecmath import decay, sincospi
+from onkel.core.verbs import SUM, entry_point
 
 DEGREE = 32
 LENGTH = 2048  # numbers, so that they stay in the first-level cache

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from onkel.core.trees import same
+from onkel.files.model_file import load_model, save_model
 from onkel.recipes import make_learner
-from onkel.snapshot import same
-from onkel.stored import load_model, save_model
 from tests.tables import RECIPE_TABLE, parameters
 
 BEFORE, AFTER, WINDOW, FEATURES, BLOCK = 600, 3000, 200, 5, 300

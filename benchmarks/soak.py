@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.core.trees import nbytes
 from onkel.recipes import RECIPES, make_learner
-from onkel.snapshot import nbytes
 
 FEATURES = 8
 PARTS = 4  # of the time of a recipe, which are compared

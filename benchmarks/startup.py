@@ -32,7 +32,7 @@ def seconds(code: str, cache: str) -> float:
 def main(quick: bool = False) -> None:
     repeats, lines = 3, list[list[str]]()
     with tempfile.TemporaryDirectory() as cache:
-        for module in ("numpy", "onkel", "onkel.recipes", "onkel.sklearn_api"):
+        for module in ("numpy", "onkel", "onkel.recipes", "onkel.integrations.sklearn.estimators"):
             time = median(seconds(IMPORT.format(module=module), cache) for _ in range(repeats))
             lines.append([f"import {module}", "", f"{time:.2f}"])
     for learner in ("auto", "fogd") if quick else RECIPES:

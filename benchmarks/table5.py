@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.timing import table
-from onkel.cli.main import main as onkel
+from onkel.apps.cli.main import main as onkel
 
 SHARED = Path(__file__).parents[2] / "shared"
 BUDGET = ["budget=100"]

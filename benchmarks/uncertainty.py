@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.datasets import FOLDER, load
-from onkel.evaluate import prequential
+from onkel.evaluation.prequential import prequential
 from onkel.recipes import make_learner
 
 CLASSES = ("ijcnn1", "letter", "a9a", "covtype")

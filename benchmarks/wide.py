@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from onkel import snapshot
+from onkel.core import trees
 from onkel.recipes import make_learner
 
 COLUMNS, ENTRIES, BLOCK = 3_000_000, 100, 2_000
@@ -49,7 +49,7 @@ def main(quick: bool = False) -> None:
             seconds += process_time() - start
             wrong += int(np.sum((scores >= 0.0) != (label > 0.0)))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        model = snapshot.nbytes(online.model) / 2**20
+        model = trees.nbytes(online.model) / 2**20
         share = f"{100 * wrong / rows:.1f} %"
         lines.append([title, f"{rows / seconds:,.0f}", share, f"{model:.1f}", f"{peak:.2f}"])
     above = f"{rows:,} rows with {COLUMNS:,} columns and {ENTRIES} numbers each"

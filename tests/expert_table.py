@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onkel import kernels
+from onkel.pieces import kernels
 from tests.recipe_rows import LOSSES, Row, by_task
 
 TWO = (kernels.gaussian(sigma=0.7), kernels.gaussian(sigma=2.0))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from onkel import kernels
+from onkel.pieces import kernels
 from tests.expert_table import EXPERT_TABLE
 from tests.recipe_rows import LOSSES as LOSSES
 from tests.recipe_rows import N_ROWS as N_ROWS

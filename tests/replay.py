@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.budgets.verbs import choose
+from onkel.pieces.budgets.verbs import choose
 
 
 class Replayed(NamedTuple):

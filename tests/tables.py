@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from onkel import kernels, randomness
-from onkel.learning import bare
-from onkel.maps.growing import cells, trees
+from onkel.core import randomness
+from onkel.model.waiting import bare
+from onkel.pieces import kernels
+from onkel.pieces.maps.growing import cells, trees
 from onkel.recipes import Learner, make_learner
 from onkel.recipes.isolation import METRICS
 from tests import naive

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from onkel import KernelClassifier, fogd, make_learner
-from onkel.growing import grown
+from onkel.model.growth import grown
 
 MEGABYTES = 1 << 20
 

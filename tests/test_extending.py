@@ -13,7 +13,7 @@ USE = """
 import numpy as np
 from mine import huber_ogd, Huber
 from onkel import KernelRegressor, make_learner
-from onkel.stored import load_model, save_model
+from onkel.files.model_file import load_model, save_model
 
 X, y = np.linspace(-1, 1, 40)[:, None], np.linspace(0, 5, 40)
 online = make_learner("huber_ogd", width=2.0, gamma=1.0).start(1, task="regression", dtype="float64")

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import losses, snapshot, steps
+from onkel.core import trees
 from onkel.learners.linear import linear
-from onkel.maps.fourier import fourier
-from onkel.online import Online, Setting
+from onkel.model.online import Online, Setting
+from onkel.model.targets import decide
+from onkel.pieces import losses, steps
+from onkel.pieces.maps.fourier import fourier
 from onkel.recipes import make_learner
-from onkel.targets import decide
 from tests.naive.worked import by_rows
 from tests.replay import replay
 from tests.tables import state_of
@@ -247,4 +248,4 @@ def test_compressed_rows_give_the_bits_of_dense_ones(recipe):
     X, y, _ = data("dna")  # 180 columns of zeros and ones
     online = unlearned(RUNS["dna"], recipe, X.shape[1])
     scores = online.learn(sparse.csr_matrix(X), y)
-    assert snapshot.same(scores, learned("dna", recipe)[1])
+    assert trees.same(scores, learned("dna", recipe)[1])

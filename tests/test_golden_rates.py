@@ -8,9 +8,10 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from benchmarks import table5
-from onkel import FeatureMapTransformer, kernels
+from onkel import FeatureMapTransformer
+from onkel.model.targets import decide
+from onkel.pieces import kernels
 from onkel.recipes import make_learner
-from onkel.targets import decide
 from tests.test_golden import GOLDEN, NOT_REPRODUCIBLE, RUNS, data, mistakes, read
 
 pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="the golden traces are not here")

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
 
-from onkel import KernelClassifier, KernelRegressor, auto, dispatch, ogd, raker, threads, turns
-from onkel.snapshot import flatten
-from onkel.whole import uninterrupted
+from onkel import KernelClassifier, KernelRegressor, auto, ogd, raker
+from onkel.core import locks, threads, verbs
+from onkel.core.interrupts import uninterrupted
+from onkel.files.snapshot import flatten
 
 N, MANY, BLOCK = 6000, 5000, 100  # rows; as many as wake the pool of threads; and few
 X = np.random.default_rng(0).normal(size=(N, 8))
@@ -140,7 +141,7 @@ def test_a_child_made_while_a_thread_learns_has_a_model_between_two_calls(name):
     assert seen
     for answer in seen:
         if isinstance(answer, RuntimeError):  # the thread did not let go for so long
-            assert str(answer) == turns.LOST
+            assert str(answer) == locks.LOST
             continue
         rows, before, after = answer
         assert before == moments.get(rows, before)
@@ -161,7 +162,7 @@ USES = {
 @needs_fork
 @pytest.mark.parametrize("use", USES)
 def test_a_model_that_a_thread_did_not_let_go_is_refused_in_the_child_only(use, monkeypatch):
-    monkeypatch.setattr(turns, "PATIENCE", 0.05)
+    monkeypatch.setattr(locks, "PATIENCE", 0.05)
     model, y = begun("auto", BLOCK)
     other = begun("auto", BLOCK)[0]
     entered, over = threading.Event(), threading.Event()
@@ -184,7 +185,7 @@ def test_a_model_that_a_thread_did_not_let_go_is_refused_in_the_child_only(use, 
         over.set()
         thread.join()
     assert isinstance(refused, RuntimeError)
-    assert str(refused) == turns.LOST
+    assert str(refused) == locks.LOST
     used()  # here it goes on
 
 
@@ -197,7 +198,7 @@ def test_a_first_fit_in_a_thread_is_waited_for():
         time.sleep(delay)
         found = forked(lambda: model.predict(X).tolist() if hasattr(model, "online_") else None)  # noqa: B023
         thread.join()
-        assert found in (None, model.predict(X).tolist()) or str(found) == turns.LOST
+        assert found in (None, model.predict(X).tolist()) or str(found) == locks.LOST
 
 
 @needs_fork
@@ -205,12 +206,12 @@ def test_a_fork_waits_for_who_compiles():
     entered, over = threading.Event(), threading.Event()
 
     def hold():
-        with dispatch.LOCKS[0], dispatch.LOCKS[1]:
+        with verbs.LOCKS[0], verbs.LOCKS[1]:
             entered.set()
             over.wait()
 
     def taken():
-        for lock in dispatch.LOCKS:
+        for lock in verbs.LOCKS:
             lock.acquire()
         return True
 

@@ -1,6 +1,6 @@
 """Put extremes into every array and number of a model file of every recipe: `python tools/extremes.py [NAME ...]`.
 
-All cases, in a child process that may crash; `tests/snapshot/test_extremes.py` tries an evenly spread part of them.
+All cases, in a child process that may crash; `tests/files/test_extremes.py` tries an evenly spread part of them.
 Prints what failed, and a line of totals.
 """
 
@@ -11,8 +11,8 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.files import extreme_files, extremes
 from tests.fuzz.surviving import Lost, surviving
-from tests.snapshot import extreme_files, extremes
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Fit the polynomials of `onkel.vecmath` and print them as Python source: ``python tools/fit_polynomials.py``.
+"""Fit the polynomials of `onkel.core.vecmath` and print them as Python source: ``python tools/fit_polynomials.py``.
 
 Chebyshev fits in 50 digits, within a few percent of the minimax error. Needs mpmath.
 """

@@ -1,4 +1,4 @@
-"""Write tests/snapshot/golden/vN/: tiny models of this version of the format, and what they say of a few rows.
+"""Write tests/files/golden/vN/: tiny models of this version of the format, and what they say of a few rows.
 
 Files of a version are made once, by the onkel that brought it, and kept for good: run this again only for a new
 version, into a new folder. `python tools/make_golden.py FOLDER`.
@@ -12,8 +12,8 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from onkel import KernelClassifier, KernelRegressor, auto, bkm, fogd, ik_ogd, nogd, raker, rbp, rrf
-from onkel.cli.main import main as onkel
-from tests.snapshot.golden.rows import LABELS, NUMBERS, ROWS
+from onkel.apps.cli.main import main as onkel
+from tests.files.golden.rows import LABELS, NUMBERS, ROWS
 
 MODELS = {
     "fogd": KernelClassifier(fogd(n_frequencies=4, gamma=0.5)),

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-TARGET = Path(__file__).parents[1] / "src" / "onkel" / "reproduce" / "published.csv"
+TARGET = Path(__file__).parents[1] / "src" / "onkel" / "apps" / "reproduce" / "published.csv"
 TABLES = {  # experiment: file and table
     "lsokl-table3": ("lsokl_table3_batch_binary.csv", "3"),
     "lsokl-table5": ("lsokl_table5_online_binary.csv", "5"),

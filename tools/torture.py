@@ -31,7 +31,7 @@ from unittest import mock
 import numpy as np
 
 import onkel
-from onkel.cli.main import main as command
+from onkel.apps.cli.main import main as command
 
 BLOCK, CHECKPOINT, PART = 64, "here.onkel", re.compile(r"\.(.+)\.[0-9a-f]{8}")
 WHOLE = ("out.onkel", "out.json", "page.html")  # files that have a name only when they are finished
@@ -100,7 +100,7 @@ def forked(case: Case, resumed: bool) -> int:
     try:
         if case.stream[0] == "-":
             sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO("rows.libsvm")))
-        with mock.patch("onkel.evaluate.perf_counter", return_value=0.0):
+        with mock.patch("onkel.evaluation.prequential.perf_counter", return_value=0.0):
             code = command(arguments(case, resumed))
     finally:
         sys.stderr.flush()
@@ -162,7 +162,9 @@ class Torturer:
     def undisturbed(self) -> tuple[float, dict[str, bytes]]:
         """What a run writes that nobody disturbs, and how long that takes."""
         self.grow_to(len(self.lines))
-        with mock.patch("onkel.evaluate.perf_counter", return_value=0.0):  # compiles, and finds out what it is like
+        with mock.patch(
+            "onkel.evaluation.prequential.perf_counter", return_value=0.0
+        ):  # compiles, and finds out what it is like
             if self.case.stream[0] == "-":
                 with mock.patch("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.FileIO("rows.libsvm")))):
                     assert command(arguments(self.case, False)) == 0

@@ -5,13 +5,19 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onkel.evaluate import prequential as prequential
-    from onkel.kernels import additive_chi2 as additive_chi2
-    from onkel.kernels import cauchy as cauchy
-    from onkel.kernels import gaussian as gaussian
-    from onkel.kernels import laplacian as laplacian
-    from onkel.kernels import linear as linear
-    from onkel.kernels import polynomial as polynomial
+    from onkel.evaluation.prequential import prequential as prequential
+    from onkel.integrations.sklearn.estimators import KernelClassifier as KernelClassifier
+    from onkel.integrations.sklearn.estimators import KernelRegressor as KernelRegressor
+    from onkel.integrations.sklearn.transformers import FeatureMapTransformer as FeatureMapTransformer
+    from onkel.integrations.sklearn.transformers import IsolationTransformer as IsolationTransformer
+    from onkel.integrations.sklearn.transformers import ik_svm as ik_svm
+    from onkel.integrations.sklearn.transformers import llsvm as llsvm
+    from onkel.pieces.kernels import additive_chi2 as additive_chi2
+    from onkel.pieces.kernels import cauchy as cauchy
+    from onkel.pieces.kernels import gaussian as gaussian
+    from onkel.pieces.kernels import laplacian as laplacian
+    from onkel.pieces.kernels import linear as linear
+    from onkel.pieces.kernels import polynomial as polynomial
     from onkel.recipes import Learner as Learner
     from onkel.recipes import ada_raker as ada_raker
     from onkel.recipes import auto as auto
@@ -49,26 +55,20 @@ if TYPE_CHECKING:
     from onkel.recipes import rks as rks
     from onkel.recipes import rrf as rrf
     from onkel.recipes import tvm as tvm
-    from onkel.sklearn_api import KernelClassifier as KernelClassifier
-    from onkel.sklearn_api import KernelRegressor as KernelRegressor
-    from onkel.sklearn_maps import FeatureMapTransformer as FeatureMapTransformer
-    from onkel.sklearn_maps import IsolationTransformer as IsolationTransformer
-    from onkel.sklearn_maps import ik_svm as ik_svm
-    from onkel.sklearn_maps import llsvm as llsvm
     from onkel.streams import open_stream as open_stream
 
 _HOMES = {
-    "kernels": ["additive_chi2", "cauchy", "gaussian", "laplacian", "linear", "polynomial"],
+    "pieces.kernels": ["additive_chi2", "cauchy", "gaussian", "laplacian", "linear", "polynomial"],
     "recipes": [
         "Learner", "ada_raker", "auto", "bkm", "bogd", "bogd_pp", "bpa_nn", "bpa_p", "bpa_s", "bsgd_m", "bsgd_p",
         "bsgd_r", "budget_perceptron", "dual_sgd", "fkl", "fogd", "forgetron", "ik_ogd", "make_learner",
         "multi_rrf", "nogd", "norma", "ogd", "omkc", "omkl", "omkr", "one_vs_rest", "passive_aggressive",
         "perceptron", "projectron", "projectron_pp", "raker", "rbp", "recipe", "rks", "rrf", "tvm",
     ],
-    "sklearn_api": ["KernelClassifier", "KernelRegressor"],
-    "sklearn_maps": ["FeatureMapTransformer", "IsolationTransformer", "ik_svm", "llsvm"],
+    "integrations.sklearn.estimators": ["KernelClassifier", "KernelRegressor"],
+    "integrations.sklearn.transformers": ["FeatureMapTransformer", "IsolationTransformer", "ik_svm", "llsvm"],
     "streams": ["open_stream"],
-    "evaluate": ["prequential"],
+    "evaluation.prequential": ["prequential"],
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -1,6 +1,6 @@
 """``python -m onkel`` is the command ``onkel``."""
 
-from onkel.cli.main import main
+from onkel.apps.cli.main import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

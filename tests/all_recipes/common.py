@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onkel import snapshot
+from onkel.core import trees
+from onkel.files.model_file import load_model, save_model
 from onkel.recipes import RECIPES
-from onkel.stored import load_model, save_model
 from tests.tables import (
     CELLS,
     RECIPE_TABLE,
@@ -70,7 +70,7 @@ def continued(online, X, y, layout, stop, path):
     save_model(path, online, extra={"stop": stop})
     restored, _, _, extra = load_model(path)
     assert extra == {"stop": stop}
-    assert snapshot.same(restored.model, online.model)
+    assert trees.same(restored.model, online.model)
     return np.concatenate([before, restored.learn(rows[stop:], y[stop:])]), restored
 
 

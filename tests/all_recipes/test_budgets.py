@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onkel import snapshot
-from onkel.budgets.forgetting import fading
-from onkel.budgets.merge_table import KAPPAS, SHARES, merge_table
-from onkel.dispatch import entry_point
+from onkel.core import trees
+from onkel.core.verbs import entry_point
+from onkel.pieces.budgets.forgetting import fading
+from onkel.pieces.budgets.merge_table import KAPPAS, SHARES, merge_table
 from onkel.recipes import RECIPES
 from tests.tables import N_FEATURES, RECIPE_TABLE, started, stream
 
@@ -54,8 +54,8 @@ def test_unkind_streams_stay_finite_within_the_budget_and_the_same(name, rows, b
             assert kept(online) <= budget
         results.append((np.concatenate(scores), online.model))
     assert np.isfinite(results[0][0]).all()
-    assert snapshot.same(*(scores for scores, _ in results))
-    assert snapshot.same(*(model for _, model in results))
+    assert trees.same(*(scores for scores, _ in results))
+    assert trees.same(*(model for _, model in results))
 
 
 INVERTING = [name for name in BUDGETED if "guard" in RECIPES[name]().get_params()]

@@ -9,9 +9,10 @@ import pytest
 from numba.core import event
 from scipy import sparse
 
-from onkel import kernels, snapshot
+from onkel.core import trees
+from onkel.pieces import kernels
+from onkel.pieces.bandwidth import FIRST_ROWS, settle
 from onkel.recipes import RECIPES
-from onkel.widths import FIRST_ROWS, settle
 from tests.all_recipes.common import (
     close,
     continued,
@@ -59,8 +60,8 @@ def test_scores_do_not_depend_on_how_the_stream_is_cut(name, task, layout, cut):
     online = started(name, task, parameters(name, task))
     scores = learned(online, *stream(task), layout, cut)
     expected, model = whole(name, task, layout, "float64")
-    assert snapshot.same(scores, expected)
-    assert snapshot.same(online.model, model)
+    assert trees.same(scores, expected)
+    assert trees.same(online.model, model)
 
 
 @each_cell
@@ -68,8 +69,8 @@ def test_learning_one_row_at_a_time_is_the_same(name, task):
     online = started(name, task, parameters(name, task))
     scores = learned(online, *stream(task), "dense", 0)
     expected, model = whole(name, task, "dense", "float64")
-    assert snapshot.same(scores, expected)
-    assert snapshot.same(online.model, model)
+    assert trees.same(scores, expected)
+    assert trees.same(online.model, model)
 
 
 @each_cell
@@ -79,9 +80,9 @@ def test_scoring_one_row_at_a_time_is_the_same_and_changes_nothing(name, task):
     online.learn(X, y)
     before = copy.deepcopy(online.model)
     singly = np.array([online.score_one(x).copy() for x in X])
-    assert snapshot.same(singly, online.score(X))
-    assert snapshot.same(online.model, before)
-    assert snapshot.same(online.learn_one(X[0], y[0]), singly[0])
+    assert trees.same(singly, online.score(X))
+    assert trees.same(online.model, before)
+    assert trees.same(online.learn_one(X[0], y[0]), singly[0])
 
 
 @pytest.mark.parametrize("cut", [0, 7])
@@ -90,8 +91,8 @@ def test_scores_in_single_precision_do_not_depend_on_the_cut(name, cut):
     online = started(name, "binary", parameters(name, "binary"), "float32")
     scores = learned(online, *stream("binary"), "dense", cut)
     expected, model = whole(name, "binary", "dense", "float32")
-    assert snapshot.same(scores, expected)
-    assert snapshot.same(online.model, model)
+    assert trees.same(scores, expected)
+    assert trees.same(online.model, model)
 
 
 def locked(array):
@@ -112,8 +113,8 @@ def test_rows_that_cannot_be_written_to_are_learned_by_the_same_machine_code(nam
     with event.install_recorder("numba:compile") as seen:
         scores = online.learn(rows, locked(y), locked(np.ones(len(y))))
     assert not seen.buffer
-    assert snapshot.same(scores, expected)
-    assert snapshot.same(online.model, model)
+    assert trees.same(scores, expected)
+    assert trees.same(online.model, model)
 
 
 def unscaled(name, task, layout):
@@ -127,8 +128,8 @@ def unscaled(name, task, layout):
 def test_dense_and_compressed_rows_give_the_same_bits(name, task):
     dense, dense_model = unscaled(name, task, "dense")
     compressed, compressed_model = unscaled(name, task, "csr")
-    assert snapshot.same(dense, compressed)
-    assert snapshot.same(dense_model, compressed_model)
+    assert trees.same(dense, compressed)
+    assert trees.same(dense_model, compressed_model)
 
 
 @pytest.mark.parametrize(("name", "task"), [cell for cell in CELLS if not RECIPE_TABLE[cell[0]].same_bits])
@@ -140,8 +141,8 @@ def test_dense_and_compressed_rows_give_the_same_scores_up_to_rounding(name, tas
 def test_dense_and_compressed_rows_give_the_same_bits_in_single_precision(name):
     dense, dense_model = whole(name, "binary", "dense", "float32")
     compressed, compressed_model = whole(name, "binary", "csr", "float32")
-    assert snapshot.same(dense, compressed)
-    assert snapshot.same(dense_model, compressed_model)
+    assert trees.same(dense, compressed)
+    assert trees.same(dense_model, compressed_model)
 
 
 def untidy(X):
@@ -162,8 +163,8 @@ def test_every_way_to_write_a_sparse_matrix_gives_the_same_bits(name, make):
     X, y = stream("binary")
     online = started(name, "binary", parameters(name, "binary"))
     expected, model = whole(name, "binary", "csr", "float64")
-    assert snapshot.same(online.learn(make(X), y), expected)
-    assert snapshot.same(online.model, model)
+    assert trees.same(online.learn(make(X), y), expected)
+    assert trees.same(online.model, model)
 
 
 def ruled(name, rule):
@@ -183,7 +184,7 @@ def test_a_width_rule_is_renewed_at_powers_of_two_until_it_is_kept(name, rule):
         last = 2 * seen if seen < FIRST_ROWS else len(y)
         width = settle(kernels.gaussian(gamma=rule), X[:seen]).gamma
         expected = ruled(name, width).learn(X[:last], y[:last])
-        assert snapshot.same(scores[seen:last], expected[seen:])
+        assert trees.same(scores[seen:last], expected[seen:])
         seen *= 2
 
 
@@ -194,8 +195,8 @@ def test_a_width_rule_does_not_depend_on_the_cut(name, rule):
     at_once, in_parts, one_by_one = (ruled(name, rule) for _ in range(3))
     expected = at_once.learn(X, y)
     for online, cut in [(in_parts, 7), (one_by_one, 0)]:
-        assert snapshot.same(learned(online, X, y, "dense", cut), expected)
-        assert snapshot.same(online.model, at_once.model)
+        assert trees.same(learned(online, X, y, "dense", cut), expected)
+        assert trees.same(online.model, at_once.model)
 
 
 @pytest.mark.parametrize("rule", kernels.RULES)
@@ -205,8 +206,8 @@ def test_a_width_rule_gives_the_same_bits_for_dense_and_compressed_rows(name, ru
     dense, compressed = ruled(name, rule), ruled(name, rule)
     expected = dense.learn(X, y)
     scores = learned(compressed, X, y, "csr", 7)
-    assert snapshot.same(scores, expected)
-    assert snapshot.same(compressed.model, dense.model)
+    assert trees.same(scores, expected)
+    assert trees.same(compressed.model, dense.model)
 
 
 @pytest.mark.parametrize("layouts", [("dense", "csr"), ("csr", "dense")])
@@ -227,8 +228,8 @@ def test_a_learner_that_was_saved_goes_on_as_if_never_stopped(name, task, stop, 
     online = started(name, task, parameters(name, task))
     scores, restored = continued(online, *stream(task), "dense", stop, tmp_path / "model")
     expected, model = whole(name, task, "dense", "float64")
-    assert snapshot.same(scores, expected)
-    assert snapshot.same(restored.model, model)
+    assert trees.same(scores, expected)
+    assert trees.same(restored.model, model)
 
 
 @each_layout
@@ -241,8 +242,8 @@ def test_a_learner_that_waits_for_its_width_can_be_saved(name, stop, layout, tmp
     online, unstopped = ruled(name, "scale"), ruled(name, "scale")
     expected = unstopped.learn(laid_out(X, layout), y)
     scores, restored = continued(online, X, y, layout, stop, tmp_path / "model")
-    assert snapshot.same(scores, expected)
-    assert snapshot.same(restored.model, unstopped.model)
+    assert trees.same(scores, expected)
+    assert trees.same(restored.model, unstopped.model)
 
 
 def test_nogd_is_saved_before_and_after_it_becomes_linear():
@@ -269,11 +270,11 @@ def test_other_kinds_of_maps_and_steps_survive_cuts_layouts_and_files(name, give
     X = np.abs(X)  # the map of the chi2 kernel takes no negative numbers
     at_once, in_parts, saved = (started(name, "binary", given) for _ in range(3))
     expected = at_once.learn(X, y)
-    assert snapshot.same(learned(in_parts, X, y, "csr", 7), expected)
-    assert snapshot.same(in_parts.model, at_once.model)
+    assert trees.same(learned(in_parts, X, y, "csr", 7), expected)
+    assert trees.same(in_parts.model, at_once.model)
     scores, restored = continued(saved, X, y, "dense", 60, tmp_path / "model")
-    assert snapshot.same(scores, expected)
-    assert snapshot.same(restored.model, at_once.model)
+    assert trees.same(scores, expected)
+    assert trees.same(restored.model, at_once.model)
 
 
 @pytest.mark.parametrize("name", [name for name in RECIPE_TABLE if "published" in RECIPES[name]().get_params()])
@@ -282,7 +283,7 @@ def test_printed_forms_can_be_saved(name, tmp_path):
     given = {**parameters(name, "regression"), "published": True}
     online, unstopped = started(name, "regression", given), started(name, "regression", given)
     scores, _ = continued(online, X, y, "dense", 60, tmp_path / "model")
-    assert snapshot.same(scores, unstopped.learn(X, y))
+    assert trees.same(scores, unstopped.learn(X, y))
 
 
 def copied(tree: Any) -> Any:
@@ -301,8 +302,8 @@ def test_scoring_changes_nothing(name, task, learned_rows):
     online.learn(X[:learned_rows], y[:learned_rows])
     before = copied(online.model)
     first, second = online.score(X), online.score(X)
-    assert snapshot.same(first, second)
-    assert snapshot.same(online.model, before)
+    assert trees.same(first, second)
+    assert trees.same(online.model, before)
 
 
 @each_recipe_with_a_rule
@@ -314,8 +315,8 @@ def test_scoring_while_the_width_is_awaited_changes_nothing(name):
     assert online.score(X[held:]).any()
     assert online.rows_learned == held
     unasked.learn(X[:held], y[:held])
-    assert snapshot.same(online.learn(X[held:], y[held:]), unasked.learn(X[held:], y[held:]))
-    assert snapshot.same(online.model, unasked.model)
+    assert trees.same(online.learn(X[held:], y[held:]), unasked.learn(X[held:], y[held:]))
+    assert trees.same(online.model, unasked.model)
 
 
 @each_cell
@@ -330,13 +331,13 @@ def test_learning_returns_the_scores_of_the_model_before(name, task):
 @each_cell
 def test_the_same_seed_gives_the_same_result(name, task):
     again = started(name, task, parameters(name, task)).learn(*stream(task))
-    assert snapshot.same(again, whole(name, task, "dense", "float64")[0])
+    assert trees.same(again, whole(name, task, "dense", "float64")[0])
 
 
 @each_recipe
 def test_another_seed_gives_another_result_where_something_is_drawn(name):
     other = started(name, "binary", parameters(name, "binary"), seed=1).learn(*stream("binary"))
-    unchanged = snapshot.same(other, whole(name, "binary", "dense", "float64")[0])
+    unchanged = trees.same(other, whole(name, "binary", "dense", "float64")[0])
     assert unchanged == (name not in RANDOM)
 
 
@@ -356,10 +357,10 @@ def test_memory_after_a_thousand_rows_is_memory_after_a_million(name):
     online = started(name, "binary", {key: value for key, value in small.items() if key in known})
     X, y = stream("binary", 1000)
     online.learn(X, y)
-    early = snapshot.nbytes(online.model)
+    early = trees.nbytes(online.model)
     rows, targets = np.tile(X, (37, 1)), np.tile(y, 37)
     for _ in range(27):
         online.learn(rows, targets)
     assert online.rows_learned == 1_000_000
-    assert snapshot.nbytes(online.model) == early
+    assert trees.nbytes(online.model) == early
     assert np.isfinite(online.score(X)).all()

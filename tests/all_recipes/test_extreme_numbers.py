@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from onkel import kernels, snapshot
+from onkel.core import trees
+from onkel.pieces import kernels
 from tests.all_recipes.common import continued, each_recipe, each_recipe_with_a_rate, without_penalty
 from tests.tables import (
     N_FEATURES,
@@ -89,7 +90,7 @@ def test_a_model_that_has_seen_extreme_rows_can_be_saved(name, tmp_path):
     online, unstopped = started(name, "binary", given, "float32"), started(name, "binary", given, "float32")
     expected = unstopped.learn(X, y)
     scores, _ = continued(online, X, y, "dense", 70, tmp_path / "model")
-    assert snapshot.same(scores, expected)
+    assert trees.same(scores, expected)
 
 
 @each_recipe_with_a_rate
@@ -99,4 +100,4 @@ def test_a_model_with_enormous_weights_can_be_saved(name, tmp_path):
     online, unstopped = diverging(name, "float32"), diverging(name, "float32")
     expected = unstopped.learn(X, y)
     scores, _ = continued(online, X, y, "dense", 110, tmp_path / "model")
-    assert snapshot.same(scores, expected)
+    assert trees.same(scores, expected)

@@ -5,8 +5,8 @@ import copy
 import numpy as np
 import pytest
 
-from onkel.dispatch import CONFIG
-from onkel.snapshot import same
+from onkel.core.trees import same
+from onkel.core.verbs import CONFIG
 from tests.all_recipes.common import each_cell
 from tests.faults import FAULTS, each_fault
 from tests.tables import laid_out, parameters, started, stream

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import snapshot
-from onkel.checks import problem_with
-from onkel.growing import grown
-from onkel.kernels import gaussian
-from onkel.points import WIDE
+from onkel.core import trees
+from onkel.core.points import WIDE
+from onkel.files.model_file import load_model, save_model
+from onkel.files.validation import problem_with
+from onkel.model.growth import grown
+from onkel.pieces.kernels import gaussian
 from onkel.recipes import auto, bsgd_m, fogd, ik_ogd, make_learner, multi_rrf, nogd, ogd, one_vs_rest, rbp, rks
-from onkel.stored import load_model, save_model
 from tests.all_recipes.common import close, each_cell, title
 from tests.tables import N_FEATURES, TASKS, VARIATIONS, parameters, rows_for, started, stream
 
@@ -44,7 +44,7 @@ def test_known_classes_keep_their_scores_when_columns_and_classes_come(name, tas
     elif name in ROUNDED:
         close(found, known, 1e-6)
     else:
-        assert snapshot.same(np.ascontiguousarray(found[:, : TASKS[task]]), known)
+        assert trees.same(np.ascontiguousarray(found[:, : TASKS[task]]), known)
 
 
 def keeps_scores(name, task, given):
@@ -74,9 +74,9 @@ def test_a_model_that_grew_goes_on_from_its_file_bit_by_bit(name, task, tmp_path
     _, more = halfway(name, task)
     save_model(tmp_path / "model", more)
     loaded = load_model(tmp_path / "model").online
-    assert snapshot.same(loaded.model, more.model)
-    assert snapshot.same(loaded.learn(rows, targets), more.learn(rows, targets))
-    assert snapshot.same(loaded.model, more.model)
+    assert trees.same(loaded.model, more.model)
+    assert trees.same(loaded.learn(rows, targets), more.learn(rows, targets))
+    assert trees.same(loaded.model, more.model)
     assert np.isfinite(more.score(rows)).all()
 
 
@@ -89,7 +89,7 @@ def test_a_column_that_comes_late_is_as_if_it_had_always_been_there(name):
     expected = early.learn(rows, y)
     late = started(name, "multiclass", parameters(name, "multiclass"), "float32")
     late.learn(X[:STOP], y[:STOP])
-    assert snapshot.same(grown(late, WIDER, 3).learn(rows[STOP:], y[STOP:]), np.ascontiguousarray(expected[STOP:]))
+    assert trees.same(grown(late, WIDER, 3).learn(rows[STOP:], y[STOP:]), np.ascontiguousarray(expected[STOP:]))
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "cauchy"])
@@ -121,7 +121,7 @@ def test_compressed_rows_that_are_kept_grow_too(learner):
     online = learner.start(N_FEATURES, dtype="float64")
     online.learn(sparse.csr_matrix(X[:STOP]), y[:STOP])
     known, more = online.score(sparse.csr_matrix(X)), grown(online, WIDER, 1)
-    assert snapshot.same(more.score(sparse.csr_matrix(wide(X))), known)
+    assert trees.same(more.score(sparse.csr_matrix(wide(X))), known)
     assert np.isfinite(more.learn(sparse.csr_matrix(wide(X)), y)).all()
 
 
@@ -134,7 +134,7 @@ def test_very_wide_rows_grow_wider():
         online.learn(rows, y)
         known, more = online.score(rows), grown(online, WIDE + 1000, 1)
         rows.resize(len(X), WIDE + 1000)
-        assert snapshot.same(more.score(rows), known)
+        assert trees.same(more.score(rows), known)
 
 
 def test_the_exact_readout_takes_new_columns_and_begins_anew_where_rows_are_too_wide(tmp_path):
@@ -146,7 +146,7 @@ def test_the_exact_readout_takes_new_columns_and_begins_anew_where_rows_are_too_
         online = grown(online, width, 1)
         assert (online.model.model.exact.columns == 0) == (width == 30)
         save_model(tmp_path / "model", online)
-        assert snapshot.same(load_model(tmp_path / "model")[0].score(wide(X, width)), online.score(wide(X, width)))
+        assert trees.same(load_model(tmp_path / "model")[0].score(wide(X, width)), online.score(wide(X, width)))
         if width < 30:
             close(online.score(wide(X, width)), known, 1e-5)
     assert np.isfinite(online.learn(wide(X, 30), y)).all()

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import ik_ogd, snapshot
-from onkel.learners.renewed import Rule, make
-from onkel.learning import Waiting
-from onkel.maps.indexing import index_map
-from onkel.maps.isolation import cell_count
-from onkel.maps.renewing import cell_counts, replaced
-from onkel.rows import pack
-from onkel.stored import load_model, save_model
+from onkel import ik_ogd
+from onkel.core import trees
+from onkel.core.rows import pack
+from onkel.files.model_file import load_model, save_model
+from onkel.learners.ensembles.renewed import Rule, make
+from onkel.model.waiting import Waiting
+from onkel.pieces.maps.indexing import index_map
+from onkel.pieces.maps.isolation import cell_count
+from onkel.pieces.maps.renewing import cell_counts, replaced
 from tests.tables import N_FEATURES, stream
 
 
@@ -27,8 +28,8 @@ def test_a_reservoir_does_not_depend_on_the_cut(partition, cut):
     at_once, in_parts = begun(**given), begun(**given)
     expected = at_once.learn(X, y)
     scores = [in_parts.learn(X[i : i + cut], y[i : i + cut]) for i in range(0, len(y), cut)]
-    assert snapshot.same(np.concatenate(scores), expected)
-    assert snapshot.same(in_parts.model, at_once.model)
+    assert trees.same(np.concatenate(scores), expected)
+    assert trees.same(in_parts.model, at_once.model)
     assert in_parts.rows_learned == len(y)
 
 
@@ -115,10 +116,10 @@ def test_renewal_depends_neither_on_the_cut_nor_on_saving(partition, layout, tmp
         scores.append(in_parts.learn(rows[i : i + 7], y[i : i + 7]))
         save_model(tmp_path / "model", in_parts)
         in_parts = load_model(tmp_path / "model").online
-    assert snapshot.same(np.concatenate(scores), expected)
-    assert snapshot.same(in_parts.model, at_once.model)
+    assert trees.same(np.concatenate(scores), expected)
+    assert trees.same(in_parts.model, at_once.model)
     assert at_once.rows_learned == 150
-    assert snapshot.same(in_parts.score(rows), at_once.score(rows))
+    assert trees.same(in_parts.score(rows), at_once.score(rows))
 
 
 @pytest.mark.parametrize(("partition", "layout"), RENEWING)
@@ -131,8 +132,8 @@ def test_a_partition_takes_the_place_of_another_and_the_others_stay(partition, l
     sizes, before, after = cell_counts(made), index_map(old, block), index_map(made, block)
     own, others = index_map(new, block)[:, 0], [0, 1, 3, 4]
     starts, old_starts = np.cumsum(sizes) - sizes, np.cumsum(cell_counts(old)) - cell_counts(old)
-    assert snapshot.same(after[:, others] - starts[others], before[:, others] - old_starts[others])
-    assert snapshot.same(after[:, 2] - starts[2], own)
+    assert trees.same(after[:, others] - starts[others], before[:, others] - old_starts[others])
+    assert trees.same(after[:, 2] - starts[2], own)
     assert cell_count(made) == sizes.sum()
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import scaling, snapshot
+from onkel.core import trees
+from onkel.core.rows import Dense, pack
+from onkel.pieces import scaler as scaling
+from onkel.pieces.scaler import Standardised, scaler
 from onkel.recipes import RECIPES, auto, fogd, ogd
-from onkel.rows import Dense, pack
-from onkel.scaling import Standardised, scaler
 from tests.all_recipes.common import close, continued, each_cell, each_recipe, learned
 from tests.naive.scaling import standardised
 from tests.tables import LAYOUTS, N_FEATURES, laid_out, parameters, rows_for, started, stream
@@ -76,8 +77,8 @@ def test_statistics_do_not_depend_on_the_cut(layout):
     X = unkind(200)
     whole, state = compiled(X, layout)
     parts, same_state = compiled(X, layout, (0, 1, 2, 17, 18, 100, 200))
-    assert snapshot.same(whole, parts)
-    assert snapshot.same(state, same_state)
+    assert trees.same(whole, parts)
+    assert trees.same(state, same_state)
 
 
 def test_a_constant_column_gives_nothing_and_an_absurd_number_is_forgotten():
@@ -119,8 +120,8 @@ def test_a_recipe_that_wears_it_does_not_depend_on_the_cut(name, task, cut):
     X, y = stream(task)
     given = {**parameters(name, task), "standardise": True}
     at_once, in_parts = started(name, task, given), started(name, task, given)
-    assert snapshot.same(at_once.learn(X, y), learned(in_parts, X, y, "dense", cut))
-    assert snapshot.same(at_once.model, in_parts.model)
+    assert trees.same(at_once.learn(X, y), learned(in_parts, X, y, "dense", cut))
+    assert trees.same(at_once.model, in_parts.model)
 
 
 @each_recipe
@@ -152,7 +153,7 @@ def test_a_learner_that_was_saved_still_takes_missing_numbers_for_the_mean(tmp_p
     saved, unstopped = (auto(n_frequencies=4).start(N_FEATURES, dtype="float64", missing="mean") for _ in range(2))
     scores, restored = continued(saved, X, y, "dense", 50, tmp_path / "model")
     assert restored.setting.missing == "mean"
-    assert snapshot.same(scores, unstopped.learn(X, y))
+    assert trees.same(scores, unstopped.learn(X, y))
 
 
 def test_one_row_at_a_time_may_miss_numbers_too():
@@ -162,7 +163,7 @@ def test_one_row_at_a_time_may_miss_numbers_too():
     whole, single = (auto(n_frequencies=4).start(N_FEATURES, dtype="float64", missing="mean") for _ in range(2))
     expected = whole.learn(X, y)
     scores = [single.learn_one(x, target).copy() for x, target in zip(X, y, strict=True)]
-    assert snapshot.same(np.array(scores), expected)
+    assert trees.same(np.array(scores), expected)
 
 
 def test_numbers_close_to_one_that_most_rows_share_are_told_apart_from_it():

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import snapshot
-from onkel.checks import fresh_model, problem_with
-from onkel.growing import grown
-from onkel.learning import bare, dressed
-from onkel.onnx_export import to_onnx
-from onkel.points import WIDE
+from onkel.core import trees
+from onkel.core.growing import split
+from onkel.core.points import WIDE
+from onkel.files.model_file import load_model, save_model
+from onkel.files.validation import fresh_model, problem_with
+from onkel.integrations.onnx import to_onnx
+from onkel.model.growth import grown
+from onkel.model.waiting import bare, dressed
 from onkel.recipes import (
     auto,
     bkm,
@@ -26,10 +28,8 @@ from onkel.recipes import (
     rks,
     tvm,
 )
-from onkel.splitting import split
-from onkel.stored import load_model, save_model
 from tests.all_recipes.common import close, title
-from tests.onnx_export.common import answers, rows_like
+from tests.integrations.onnx.common import answers, rows_like
 from tests.tables import CELLS, LAYOUTS, N_FEATURES, VARIATIONS, laid_out, parameters, rows_for, started, stream
 
 STOP = 60
@@ -122,8 +122,8 @@ def test_two_classes_with_a_score_each_have_the_probabilities_that_they_had(name
 def test_nothing_depends_on_how_the_rows_before_were_cut(name):
     X, y = stream("binary")
     whole, cut = (grown(halfway(name, cut=n), N_FEATURES, 3) for n in (STOP, 7))
-    assert snapshot.same(whole.model, cut.model)
-    assert snapshot.same(whole.learn(X, classes_of(y)), cut.learn(X, classes_of(y)))
+    assert trees.same(whole.model, cut.model)
+    assert trees.same(whole.learn(X, classes_of(y)), cut.learn(X, classes_of(y)))
 
 
 @each_of_several
@@ -134,8 +134,8 @@ def test_columns_may_come_in_the_same_call(name, layout):
     at_once = grown(halfway(name, layout=layout), WIDER, 3)
     first = grown(grown(halfway(name, layout=layout), WIDER, 1), WIDER, 3)
     last = grown(grown(halfway(name, layout=layout), N_FEATURES, 3), WIDER, 3)
-    assert snapshot.same(at_once.model, first.model)
-    assert snapshot.same(at_once.model, last.model)
+    assert trees.same(at_once.model, first.model)
+    assert trees.same(at_once.model, last.model)
     assert np.isfinite(at_once.learn(rows, classes_of(y))).all()
 
 
@@ -146,9 +146,9 @@ def test_a_model_that_took_in_a_third_class_goes_on_from_its_file_bit_by_bit(nam
     several = grown(halfway(name, dtype), N_FEATURES, 3)
     save_model(tmp_path / "model", several)
     loaded = load_model(tmp_path / "model").online
-    assert snapshot.same(loaded.model, several.model)
-    assert snapshot.same(loaded.score(X), several.score(X))
-    assert snapshot.same(loaded.learn(X, classes_of(y)), several.learn(X, classes_of(y)))
+    assert trees.same(loaded.model, several.model)
+    assert trees.same(loaded.score(X), several.score(X))
+    assert trees.same(loaded.learn(X, classes_of(y)), several.learn(X, classes_of(y)))
     assert np.isfinite(several.score(X)).all()
 
 
@@ -212,7 +212,7 @@ def test_rows_that_wait_for_a_width_are_learned_again_as_rows_of_several_classes
     several.learn(X[20:], targets[20:])
     always = learner.start(N_FEATURES, "multiclass", 3, dtype="float64")
     always.learn(X, targets)
-    assert snapshot.same(several.model, always.model)
+    assert trees.same(several.model, always.model)
 
 
 def test_a_learner_that_has_seen_nothing_becomes_a_fresh_one():
@@ -233,7 +233,7 @@ def test_very_wide_rows_take_in_a_third_class(tmp_path):
         wider = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), (len(y), WIDE + 1000))
         assert np.array_equal(several.score(wider)[:, 1] > several.score(wider)[:, 0], f > 0.0)
         save_model(tmp_path / "model", several)
-        assert snapshot.same(load_model(tmp_path / "model")[0].score(wider), several.score(wider))
+        assert trees.same(load_model(tmp_path / "model")[0].score(wider), several.score(wider))
         assert np.isfinite(several.learn(wider, classes_of(y))).all()
 
 
@@ -267,7 +267,7 @@ def test_models_of_new_classes_stand_beside_the_old_ones_in_a_file(learner, tmp_
     several = grown(online, WIDER, 4)
     save_model(tmp_path / "model", several)
     rows = np.pad(X, ((0, 0), (0, 3)))
-    assert snapshot.same(load_model(tmp_path / "model")[0].score(rows), several.score(rows))
+    assert trees.same(load_model(tmp_path / "model")[0].score(rows), several.score(rows))
     assert np.isfinite(several.learn(rows, classes_of(y))).all()
 
 
@@ -292,7 +292,7 @@ def test_the_model_of_a_new_class_has_the_partitions_of_the_others(partition, re
     several.learn(X[150:], y[150:])
     assert (several.score(X).argmax(axis=1) == y).mean() > 0.9
     save_model(tmp_path / "model", several)
-    assert snapshot.same(load_model(tmp_path / "model")[0].score(X), several.score(X))
+    assert trees.same(load_model(tmp_path / "model")[0].score(X), several.score(X))
 
 
 # ---- what is refused ----

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onkel import kernels, snapshot, threads
-from onkel.evaluate import cross_validated, over_permutations
-from onkel.maps.drawing import draw_map
-from onkel.maps.lifting import features_of
+from onkel.core import threads, trees
+from onkel.core.interrupts import LONGEST
+from onkel.core.rows import pack
+from onkel.evaluation.prequential import cross_validated, over_permutations
+from onkel.pieces import kernels
+from onkel.pieces.maps.drawing import draw_map
+from onkel.pieces.maps.lifting import features_of
 from onkel.recipes import make_learner
-from onkel.rows import pack
-from onkel.whole import LONGEST
 from tests.all_recipes.common import each_cell
 from tests.tables import LAYOUTS, laid_out, parameters, started, stream
 
@@ -39,8 +40,8 @@ def test_the_number_of_threads_changes_no_bit_of_the_scores(name, task, layout, 
         monkeypatch.setenv("ONKEL_THREADS", count)
         found.append(online.score(rows))
     assert np.abs(found[0]).max() > 0.0
-    assert snapshot.same(found[1], found[0])
-    assert snapshot.same(found[2], found[0])
+    assert trees.same(found[1], found[0])
+    assert trees.same(found[2], found[0])
 
 
 @pytest.mark.parametrize(("n", "count", "cuts"), [(0, 2, 1), (1, 2, 1), (5, 2, 3), (5, 3, 4), (7, 8, 9)])
@@ -95,7 +96,7 @@ def test_the_number_of_threads_changes_no_bit_of_the_features(layout, monkeypatc
     monkeypatch.setenv("ONKEL_THREADS", "1")
     alone = features_of(made, block)
     monkeypatch.setenv("ONKEL_THREADS", "2")
-    assert snapshot.same(features_of(made, block), alone)
+    assert trees.same(features_of(made, block), alone)
 
 
 def test_orders_and_folds_side_by_side_give_the_same_figures(monkeypatch):
@@ -123,8 +124,8 @@ def test_parts_that_take_turns_learn_the_same_bits(name, task, layout, monkeypat
         monkeypatch.setenv("ONKEL_THREADS", count)
         online = started(name, task, parameters(name, task))
         found.append((online.learn(rows, y), online.model))
-    assert snapshot.same(found[1], found[0])
-    assert snapshot.same(found[2], found[0])
+    assert trees.same(found[1], found[0])
+    assert trees.same(found[2], found[0])
 
 
 @pytest.mark.usefixtures("few_are_many")
@@ -217,4 +218,4 @@ def test_sparse_matrices_that_cannot_be_cut_by_row_are_scored_all_the_same(layou
     X, y = stream("binary")
     online = started("fogd", "binary", parameters("fogd", "binary"))
     online.learn(X, y)
-    assert snapshot.same(online.score(layout(X)), online.score(X))
+    assert trees.same(online.score(layout(X)), online.score(X))

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from onkel import losses, snapshot, steps
+from onkel.core import trees
 from onkel.learners.linear import linear
-from onkel.maps.fourier import fourier
-from onkel.online import Online, Setting
+from onkel.model.online import Online, Setting
+from onkel.pieces import losses, steps
+from onkel.pieces.maps.fourier import fourier
+from onkel.pieces.scaler import Standardised
 from onkel.recipes import RECIPES, make_learner
 from onkel.recipes.common import FIRST_CAPACITY
 from onkel.recipes.learner import TASKS as KNOWN_TASKS
-from onkel.scaling import Standardised
 from tests.all_recipes.common import STEPPED, close, each_cell, each_recipe, learned, title, without_penalty
 from tests.naive.common import slopes
 from tests.naive.worked import CASES, U, by_rows, consequences
@@ -214,7 +215,7 @@ def test_a_row_of_weight_zero_teaches_nothing(name, task):
     online.learn(X[50:53], y[50:53], np.zeros(3))
     assert online.rows_learned == 53
     by_time = "first" in RECIPES[name]().get_params() or name == "dual_sgd"  # f shrinks with every row
-    assert snapshot.same(timeless(online.model, by_time), timeless(twin.model, by_time))
+    assert trees.same(timeless(online.model, by_time), timeless(twin.model, by_time))
 
 
 def test_a_weight_scales_the_step_of_its_row_alone():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from onkel.model.targets import decide
 from onkel.recipes import make_learner
-from onkel.targets import decide
 from tests.all_recipes.common import close
 from tests.tables import twin_of
 

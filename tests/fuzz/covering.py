@@ -13,12 +13,15 @@ from typing import Any
 import onkel
 
 PACKAGE = os.path.dirname(onkel.__file__) + os.sep
-OTHERS = ("linking.py", "dispatch.py", "cache.py", "chaining.py", "threads.py", "turns.py")  # nothing of an input
+OTHERS = tuple(  # nothing of an input
+    f"core{os.sep}{name}.py" for name in ("verbs", "cache", "threads", "locks")
+)
+INTERNALS = os.path.join(PACKAGE, "core", "numba_internals")
 
 
 def watched(path: str) -> bool:
     """Whether this is a file of ours that has to do with inputs."""
-    return path.startswith(PACKAGE) and not path.endswith(OTHERS)
+    return path.startswith(PACKAGE) and not path.startswith(INTERNALS) and not path.endswith(OTHERS)
 
 
 class Seen:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.archive import END, ENTRY, LOCAL, members, unpacked
-from onkel.snapshot import NPY_HEADER, TYPES
+from onkel.files.archive import END, ENTRY, LOCAL, members, unpacked
+from onkel.files.snapshot import NPY_HEADER, TYPES
 
 FIRST_OF_1980 = 33  # as the format of zip files counts days
 

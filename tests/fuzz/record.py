@@ -10,9 +10,9 @@ from typing import Any
 import onkel
 
 PACKAGE = Path(onkel.__file__).parent
-ELSEWHERE = ("cli", "data", "reproduce", "onnx_export")  # folders that read neither model files nor files of rows
-READING = ("cli/checkpoints.py",)  # but for these
-FACES = ("sklearn_", "river", "__main__")
+ELSEWHERE = ("apps", "datasets", "integrations")  # folders that read neither model files nor files of rows
+READING = ("apps/cli/checkpoints.py",)  # but for these
+FACES = ("river", "__main__")
 
 
 def files_under_test() -> list[Path]:

@@ -17,12 +17,12 @@ from unittest import mock
 import numpy as np
 import zstandard
 
-from onkel import snapshot
-from onkel.cli.checkpoints import Place, unpacked_rows, whole
-from onkel.evaluate import Tally
-from onkel.report.history import History
-from onkel.snapshot import DAMAGE, SnapshotError
-from onkel.stored import restored
+from onkel.apps.cli.checkpoints import Place, unpacked_rows, whole
+from onkel.apps.report.history import History
+from onkel.evaluation.prequential import Tally
+from onkel.files import snapshot
+from onkel.files.model_file import restored
+from onkel.files.snapshot import DAMAGE, SnapshotError
 from onkel.streams import StreamError, open_stream
 from onkel.streams.table import Known
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pyarrow as pa
 from pyarrow import parquet
 
+from tests.files import extreme_files
 from tests.fuzz.running import COMPRESS, READERS
-from tests.snapshot import extreme_files
 
 LIBSVM = [
     b"1 1:0.5 3:-2\n-1 2:1e-3\n1\n-1 1:7 2:8 3:9\n",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from onkel.streams import arrow, lines
 from onkel.streams.block import StreamError, concatenate, dense
 from onkel.streams.csv import CsvFile
-from onkel.streams.means import Means
+from onkel.streams.imputation import Means
 from tests.streams.common import complaint, contents
 
 PEOPLE = "id,age,city,height,answer\n7,31,Rome,1.75,yes\n8,42,Oslo,1.62,no\n9,53,Rome,1.8,no\n"

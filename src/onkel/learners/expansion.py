@@ -4,15 +4,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.borrow import borrowed, keep, row
-from onkel.budgets.verbs import admit
-from onkel.dispatch import compiled, entry_point, known
-from onkel.kernels import measure, self_similarity, similarities
-from onkel.limits import COUNT, limits
-from onkel.losses import adapt, suffered
-from onkel.rows import dot, row_count
-from onkel.steps import pace
-from onkel.support import Candidate, Support, empty_support, finite, forget, trust
+from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.checking import disagreement, inside, resized
+from onkel.core.growing import Change, by_field, changed
+from onkel.core.ranges import COUNT, limits
+from onkel.core.rows import dot, row_count
+from onkel.core.support import Candidate, Support, empty_support, finite, forget, other_size, trust
+from onkel.core.verbs import compiled, entry_point, known
+from onkel.learners import verbs
+from onkel.pieces.budgets.appending import Unbounded
+from onkel.pieces.budgets.verbs import admit
+from onkel.pieces.kernels import measure, self_similarity, similarities
+from onkel.pieces.losses import adapt, suffered
+from onkel.pieces.steps import pace
 
 
 @known
@@ -122,3 +126,35 @@ def update(
     model.clock[0] = t
     adapt(model.loss, importance, slopes)
     return True
+
+
+# ---- what else a model can do ----
+
+verbs.in_loop(learn, score)(Expansion)
+
+
+@resized.register
+def _(expected: Expansion, model: Any) -> str:
+    return "" if isinstance(expected.budget, Unbounded) else other_size(model.support, expected.support)
+
+
+@disagreement.register
+def _(model: Expansion) -> str:
+    problem = disagreement(model.support)
+    slots = problem or inside(model.budget, len(model.support.sizes))
+    return problem or ("" if slots else "its budget points outside the support")
+
+
+@changed.register
+def _(fresh: Expansion, old: Any, change: Change) -> Any:
+    return by_field(fresh, old, change, offset=change.signed(old.offset, 0))
+
+
+@verbs.feature_space.register
+def _(model: Expansion) -> Any:
+    raise ValueError("its features are those of the kernel itself, of which there are too many to write down")
+
+
+@verbs.graph_scores.register
+def _(model: Expansion, g: Any, x: str) -> str:
+    return g.finite(g("Add", g.weighted_similarities(x, model), model.offset))

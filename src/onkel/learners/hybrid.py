@@ -7,17 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.borrow import borrowed, keep, row
-from onkel.budgets.choices import TIE, square_of
-from onkel.dispatch import compiled, entry_point, known
-from onkel.kernels import measure, self_similarity, similarities
-from onkel.limits import COUNT, limits
-from onkel.losses import adapt, suffered
-from onkel.maps.verbs import factor, lift, width, work_width
-from onkel.points import room_for_one, standing
-from onkel.rows import dot, row_count
-from onkel.steps import pace
-from onkel.support import SCALE, Candidate, Support, append, finite, forget, take_over, trust
+from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.checking import disagreement, resized
+from onkel.core.growing import Change, as_it_is, by_field, changed
+from onkel.core.points import room_for_one, standing
+from onkel.core.ranges import COUNT, limits
+from onkel.core.rows import dot, row_count
+from onkel.core.support import SCALE, Candidate, Support, append, finite, forget, other_size, take_over, trust
+from onkel.core.verbs import compiled, entry_point, known
+from onkel.learners import verbs
+from onkel.pieces.budgets.choices import TIE, square_of
+from onkel.pieces.kernels import measure, self_similarity, similarities
+from onkel.pieces.losses import adapt, suffered
+from onkel.pieces.maps.verbs import factor, lift, width, work_width
+from onkel.pieces.steps import pace
 
 
 @known
@@ -157,3 +160,34 @@ def hand_over(model: Any, slot: int, work: Any) -> None:
             weights[j] += c * z[j]
     take_over(support, slot, support.count[0] - 1)
     support.count[0] -= 1
+
+
+# ---- what else a model can do ----
+
+verbs.in_loop(learn, score)(Hybrid)
+
+
+@resized.register
+def _(expected: Hybrid, model: Any) -> str:
+    return other_size(model.support, expected.support)
+
+
+@disagreement.register
+def _(model: Hybrid) -> str:
+    return disagreement(model.support)
+
+
+@changed.register
+def _(fresh: Hybrid, old: Any, change: Change) -> Any:
+    weights = change.signed(old.weights, 0)
+    return by_field(fresh, old, change, feature_map=as_it_is(old.feature_map), weights=weights)
+
+
+@verbs.feature_space.register
+def _(model: Hybrid) -> Any:
+    raise ValueError("part of it uses the features of the kernel itself, of which there are too many to write down")
+
+
+@verbs.graph_scores.register
+def _(model: Hybrid, g: Any, x: str) -> str:
+    return g.finite(g("Add", g.weighted_similarities(x, model), g.weighted_features(x, model)))

@@ -4,14 +4,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.borrow import borrowed, keep, row
-from onkel.dispatch import compiled, entry_point, known
-from onkel.limits import COUNT, contradiction, limits
-from onkel.losses import adapt, suffered
-from onkel.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
-from onkel.rows import dot, row_count
-from onkel.steps import ADAGRAD, has_memory, move, pace
-from onkel.support import SCALE, finite, forget
+from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.checking import disagreement, free_arrays
+from onkel.core.growing import Change, as_it_is, by_field, changed
+from onkel.core.ranges import COUNT, contradiction, limits
+from onkel.core.rows import dot, row_count
+from onkel.core.support import SCALE, finite, forget
+from onkel.core.verbs import compiled, entry_point, known
+from onkel.learners import verbs
+from onkel.pieces.losses import adapt, suffered
+from onkel.pieces.maps.nystroem import Nystroem
+from onkel.pieces.maps.relevance import spread
+from onkel.pieces.maps.verbs import factor, feature_norm, lift, retune, tile_rows, width, work_width
+from onkel.pieces.steps import ADAGRAD, MINIBATCH, has_memory, move, pace
 
 
 @known
@@ -111,3 +116,46 @@ def update(
         step, weights = gain / model.scale[0], row(model.weights, k)
         move(model.step, step, common * slopes[k], features, weights, row(model.memory, k))
     adapt(model.loss, importance, slopes)
+
+
+# ---- what else a model can do ----
+
+verbs.in_loop(learn, score)(Linear)
+
+
+@free_arrays.register
+def _(model: Linear) -> dict[str, int]:
+    """Of landmarks, the rank may be less than the budget."""
+    return {"weights": 1, "memory": 1} if isinstance(model.feature_map, Nystroem) else {}
+
+
+@disagreement.register
+def _(model: Linear) -> str:
+    if isinstance(model.feature_map, Nystroem):
+        wide = model.feature_map.projection.shape[1]
+        memory = wide if has_memory(model.step) else 0
+        if (model.weights.shape[1], model.memory.shape[1]) != (wide, memory):
+            return "its landmarks and its weights do not fit"
+    return disagreement(model.feature_map)
+
+
+@changed.register
+def _(fresh: Linear, old: Any, change: Change) -> Any:
+    of_memory = change.signed if old.step.code == MINIBATCH else change.energy  # slopes added up, or their squares
+    weights, memory = change.signed(old.weights, 0), of_memory(old.memory, 0)
+    return by_field(fresh, old, change, feature_map=as_it_is(old.feature_map), weights=weights, memory=memory)
+
+
+@verbs.relevance.register
+def _(model: Linear) -> Any:
+    return spread(model.feature_map)
+
+
+@verbs.feature_space.register
+def _(model: Linear) -> Any:
+    return model.feature_map
+
+
+@verbs.graph_scores.register
+def _(model: Linear, g: Any, x: str) -> str:
+    return g.finite(g.weighted_features(x, model))

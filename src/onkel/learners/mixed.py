@@ -4,17 +4,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.borrow import borrowed, keep, row
-from onkel.dispatch import compiled, entry_point, known
-from onkel.limits import COUNT, NOT_NEGATIVE, limits
-from onkel.losses import bounded, soften
-from onkel.maps.tuned import descend, lift_row, remember, room_of, unit_of
-from onkel.readouts.exact import look, pull_exact, size, solve
-from onkel.readouts.heads import improve, pull, read
-from onkel.readouts.mixing import settle
-from onkel.readouts.outcomes import answer, judge
-from onkel.rows import row_count, square_norm
-from onkel.support import finite
+from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.checking import disagreement
+from onkel.core.growing import Change, as_it_is, by_field, changed
+from onkel.core.ranges import COUNT, NOT_NEGATIVE, limits
+from onkel.core.rows import row_count, square_norm
+from onkel.core.support import finite
+from onkel.core.verbs import compiled, entry_point, known
+from onkel.learners import verbs
+from onkel.pieces.losses import bounded, soften
+from onkel.pieces.maps.relevance import spread
+from onkel.pieces.maps.tuned import descend, lift_row, remember, room_of, unit_of
+from onkel.pieces.readouts.exact import LeastSquares, graph_solved, look, pull_exact, size, solve
+from onkel.pieces.readouts.heads import improve, pull, read
+from onkel.pieces.readouts.mixing import settle
+from onkel.pieces.readouts.outcomes import answer, graph_answer, judge
 
 HEAVIEST = 100.0  # a row counts as so many of the mean weight, at most
 MOST_IN_ALL = 1e300  # a sum of weights that is no more than a number can be
@@ -144,3 +148,56 @@ def update(model: Any, block: Any, i: int, unit: float, target: float, importanc
         curvature = importance * model.outcome.curvature
         improve(model.heads, block, i, unit, curvature, slopes, work.features, work.step)
         descend(model.feature_map, block, i, unit, work.gradient, work.room)
+
+
+# ---- what else a model can do ----
+
+verbs.in_loop(learn, score)(Mixed)
+
+
+@disagreement.register
+def _(model: Mixed) -> str:
+    exact, most = model.exact, model.feature_map.frequencies.shape[1]
+    if not isinstance(exact, LeastSquares):
+        return ""
+    m = 2 * exact.frequencies + exact.columns
+    fits = 0 <= exact.frequencies <= most and exact.weights.shape == (m,) and exact.inverse.shape == (m, m)
+    return "" if fits else "its exact readout is of several sizes"
+
+
+@changed.register
+def _(fresh: Mixed, old: Any, change: Change) -> Any:
+    return by_field(fresh, old, change, feature_map=as_it_is(old.feature_map))
+
+
+@verbs.relevance.register
+def _(model: Mixed) -> Any:
+    return spread(model.feature_map)
+
+
+@verbs.feature_space.register
+def _(model: Mixed) -> Any:
+    raise ValueError("it mixes several readouts, which do not all use the same features")
+
+
+@verbs.graph_scores.register
+def _(model: Mixed, g: Any, x: str) -> str:
+    feature_map, heads = model.feature_map, model.heads
+    total, count = feature_map.lengths
+    unit = 1.0 / np.sqrt(total / count) if count else 1.0  # before the first row all weights are 0
+    stretch = g.real(feature_map.start * unit) * feature_map.widths
+    z = g.turned(g("MatMul", g("Mul", x, stretch), feature_map.frequencies))
+    H, K, _ = heads.weights.shape
+    read = g("Add", g.product(z, flat(heads.weights)), g.product(x, flat(heads.linear)))
+    own = g("Add", read, heads.bias.reshape(H * K))
+    if isinstance(model.exact, LeastSquares):
+        solved = graph_solved(model.exact, g, x, z, unit, feature_map.frequencies.shape[1])
+        own, H = g("Concat", own, solved, axis=1), H + 1
+    own = g("Reshape", own, np.array([-1, H, K]))
+    shares = np.exp(model.log_shares - np.max(model.log_shares))
+    return str(g.finite(graph_answer(model.outcome, g, own, shares / shares.sum(), K)))
+
+
+def flat(weights: Any) -> Any:
+    """(H, K, n) as (H K, n)."""
+    return weights.reshape(-1, weights.shape[2])

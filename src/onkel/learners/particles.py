@@ -12,16 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.borrow import borrowed, keep, row
-from onkel.dispatch import SUM, compiled, entry_point, known
-from onkel.limits import COUNT, NOT_NEGATIVE, contradiction, limits
-from onkel.losses import bounded, suffer
-from onkel.maps.fourier import turn
-from onkel.maps.learned import add_pull
-from onkel.rows import Dense, dot, project, row_count, scatter
-from onkel.support import finite
-
-SMALLEST = 1e-300  # of the squared width of the kernel between particles
+from onkel.core.borrowed import borrowed, keep, row
+from onkel.core.checking import disagreement
+from onkel.core.growing import Change, by_field, changed, fields_placed, placed
+from onkel.core.ranges import COUNT, NOT_NEGATIVE, contradiction, limits
+from onkel.core.rows import Dense, dot, project, row_count, scatter
+from onkel.core.support import finite
+from onkel.core.verbs import compiled, entry_point, known
+from onkel.learners import verbs
+from onkel.pieces.losses import bounded, suffer
+from onkel.pieces.maps.fourier import turn
+from onkel.pieces.maps.learned import add_pull
+from onkel.pieces.maps.relevance import UNKNOWN
+from onkel.pieces.stein import steer, total
 
 
 @known
@@ -300,76 +303,55 @@ def step(rate: float, decay: float, floor: float, direction: Any, energy: Any, p
         place[m] += eta * direction[m] / (least + np.sqrt(energy[m]))
 
 
-@compiled(heavy=True)
-def steer(place: Any, gradient: Any, near: Any, kappa: Any, direction: Any) -> None:
-    """phi of all particles (S, q) at `place` with slopes `gradient`; writes all but place."""
-    S = place.shape[0]
-    for s in range(S):
-        for r in range(s + 1):
-            near[s, r] = near[r, s] = apart(row(place, s), row(place, r))
-    square = 0.5 * median(near) / np.log(S + 1.0)
-    spread = square > SMALLEST  # particles that are all in one place, or a single one, have nothing to keep apart
-    for s in range(S):
-        for r in range(S):
-            kappa[s, r] = (np.exp(-0.5 * near[s, r] / square) if spread else 1.0) / S
-        if spread:
-            add(-1.0 / square, row(place, s), row(gradient, s))
-    project(Dense(kappa), 0, S, gradient, direction)
-    for j in range(S):
-        if spread:
-            add(total(row(kappa, j)) / square, row(place, j), row(direction, j))
+# ---- what else a model can do ----
+
+verbs.in_loop(learn, score)(Particles)
+verbs.disagree.register(Particles, disagree)
 
 
-@compiled(heavy=True)
-def add(by: float, place: Any, out: Any) -> None:
-    """out += by place."""
-    c = out.dtype.type(by)
-    for m in range(out.shape[0]):
-        out[m] += c * place[m]
+@disagreement.register
+def _(model: Particles) -> str:
+    return "" if 0 <= model.held[0] < len(model.rows) else f"{model.held[0]} rows are held of {len(model.rows)}"
 
 
-@compiled
-def total(numbers: Any) -> float:
-    """Their sum; NumPy's takes a tenth of a second to compile."""
-    added = 0.0
-    for k in range(numbers.shape[0]):
-        added += numbers[k]
-    return added
+@placed.register
+def _(old: Particles, fresh: Any, width: int) -> Any:
+    """The energy of a particle is that of its weights, output by output, and then that of its widths."""
+    d, shape = old.widths.shape[1], fresh.weights.shape
+    energy = fresh.energy.copy()
+    energy[:, : old.weights[0].size] = old.energy[:, :-d]
+    energy[:, shape[1] * shape[2] :][:, :d] = old.energy[:, -d:]
+    return fields_placed(old._replace(energy=energy), fresh._replace(energy=energy), width)
 
 
-@compiled(heavy=True)
-def median(near: Any) -> float:
-    """Median of all entries of a square matrix: Hoare's selection (NumPy's takes a second to compile)."""
-    S = near.shape[0]
-    values, middle = np.empty(S * S), S * S // 2
-    for s in range(S):
-        for r in range(S):
-            values[s * S + r] = near[s, r]
-    low, high = 0, S * S - 1
-    while low < high:
-        pivot, i, j = values[middle], low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while pivot < values[j]:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i, j = i + 1, j - 1
-        low, high = i if j < middle else low, j if middle < i else high
-    if S % 2 == 1:
-        return float(values[middle])
-    below = values[0]
-    for i in range(1, middle):
-        below = max(below, values[i])
-    return float(0.5 * (below + values[middle]))
+@changed.register
+def _(fresh: Particles, old: Any, change: Change) -> Any:
+    """Of the energies of a particle those of its weights come first, then those of its widths."""
+    S, _, wide = old.weights.shape
+    of_weights = change.energy(old.energy[:, :wide].reshape(S, 1, wide), 1).reshape(S, -1)
+    own = {"weights": change.signed(old.weights, 1), "steady": change.signed(old.steady, 1)}
+    own |= {"energy": np.hstack([of_weights, old.energy[:, wide:]]), "targets": change.targets(old.targets)}
+    return by_field(fresh, old, change, **own)
 
 
-@compiled(flags=SUM, heavy=True)
-def apart(a: Any, b: Any) -> float:
-    """|a - b|^2."""
-    total = 0.0
-    for m in range(a.shape[0]):
-        difference = np.float64(a[m] - b[m])
-        total += difference * difference
-    return total
+@verbs.relevance.register
+def _(model: Particles) -> Any:
+    if not model.posterior.moving:
+        raise ValueError(UNKNOWN)
+    widths = np.sqrt(np.mean(np.square(model.widths, dtype=np.float64), axis=0))
+    drawn = np.pi * np.sqrt(np.mean(np.square(model.noise, dtype=np.float64), axis=1))
+    return np.asarray(widths * drawn)
+
+
+@verbs.feature_space.register
+def _(model: Particles) -> Any:
+    raise ValueError("it consists of several samples, each with features of its own")
+
+
+@verbs.graph_scores.register
+def _(model: Particles, g: Any, x: str) -> str:
+    each = []
+    for weights, widths in zip(model.steady, model.widths, strict=True):
+        z = g.turned(g("MatMul", g("Mul", x, widths), model.noise))
+        each.append(g("Add", g.product(z, weights[:, :-1], model.factor), weights[:, -1].astype(np.float64)))
+    return str(g.finite(g.mean(each)))

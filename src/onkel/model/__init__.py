@@ -1,5 +1,6 @@
-"""What belongs to a model besides its numbers: what its scores mean (`answers`) and what its columns mean (`columns`).
+"""A learner at work: a model, with all that belongs to it besides its numbers.
 
-Every face, command, metric and export asks these two objects, and nothing else decides about labels, ties,
-probabilities, names of columns or missing values. They may import learners and streams; faces and programs stand above.
+`online` holds it, `answers` says what its scores mean and `columns` what its columns mean; how sure answers are, how
+wide intervals are, how a model grows. Every face, command, metric and export asks these, and nothing else decides about
+labels, ties, probabilities, names of columns or missing values. It imports learners, pieces, streams and core.
 """

@@ -16,18 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.calibration import Calibration, calibrate, calibration, probabilities
-from onkel.growing import grow, refuse_too_many
-from onkel.intervals import Errors
-from onkel.learning import bare
-from onkel.limits import COUNT, refuse, violation, wrong_number
+from onkel.core.growing import margin
+from onkel.core.ranges import COUNT, refuse, violation, wrong_number
+from onkel.core.trees import writable
+from onkel.core.undo import Undo
+from onkel.model.calibration import Calibration, calibrate, calibration, probabilities
+from onkel.model.class_weights import ClassWeight, balanced, checked_weight, given
+from onkel.model.growth import grow, refuse_too_many
+from onkel.model.intervals import Errors
 from onkel.model.numbers import NumberAnswers
-from onkel.online import Online
-from onkel.snapshot import writable
-from onkel.splitting import margin
-from onkel.targets import decide, newcomers, numbered, sought, task_of
-from onkel.undoing import Undo
-from onkel.weighing import ClassWeight, balanced, checked_weight, given
+from onkel.model.online import Online
+from onkel.model.targets import decide, newcomers, numbered, sought, task_of
+from onkel.model.waiting import bare
 
 Scores = NDArray[np.float64]
 TIES = ("first", "second")  # which of two classes a score of exactly 0 stands for

@@ -15,11 +15,11 @@ from typing import Any, cast
 import numpy as np
 from scipy import sparse
 
-from onkel.points import WIDE
-from onkel.rows import is_sparse
+from onkel.core.points import WIDE
+from onkel.core.rows import is_sparse
 from onkel.streams.columns import MOST_HASHED, Category, Plan, shown
+from onkel.streams.imputation import Means
 from onkel.streams.matching import LISTED, plan_of_names
-from onkel.streams.means import Means
 
 MISSING = ("error", "zero", "mean")
 

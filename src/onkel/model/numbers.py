@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.intervals import COVERAGE, follow, intervals, no_errors
-from onkel.online import Online
-from onkel.snapshot import writable
-from onkel.undoing import Undo
+from onkel.core.trees import writable
+from onkel.core.undo import Undo
+from onkel.model.intervals import COVERAGE, follow, intervals, no_errors
+from onkel.model.online import Online
 
 Scores = NDArray[np.float64]
 

@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from onkel.kernels import GAUSSIAN, Kernel
+from onkel.core.parameters import at_least_zero, one_of, positive
+from onkel.core.randomness import derive, normal_table
 from onkel.learners.particles import Particles, Posterior
-from onkel.maps.learned import noise_of
-from onkel.online import Plan, Setting
-from onkel.randomness import derive, normal_table
-from onkel.recipes.common import at_least_zero, by_task, make_loss, one_of, positive
+from onkel.model.online import Plan, Setting
+from onkel.pieces.kernels import GAUSSIAN, Kernel
+from onkel.pieces.maps.learned import noise_of
+from onkel.recipes.common import by_task, make_loss
 from onkel.recipes.learner import recipe
 
 

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from onkel import losses, steps
-from onkel.budgets.removal import Proportional, Remove, Unbiased
-from onkel.kernels import make_kernel
-from onkel.online import Plan, Setting
-from onkel.randomness import generator
-from onkel.recipes.common import at_random, by_task, keep_some, oldest, one_of, positive, step_size, tube
+from onkel.core.parameters import one_of, positive
+from onkel.core.randomness import generator
+from onkel.model.online import Plan, Setting
+from onkel.pieces import losses, steps
+from onkel.pieces.budgets.removal import Proportional, Remove, Unbiased
+from onkel.pieces.kernels import make_kernel
+from onkel.recipes.common import at_random, by_task, keep_some, oldest, step_size, tube
 from onkel.recipes.learner import recipe
 
 

@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from onkel import losses, steps
-from onkel.budgets.projection import Exchange, LeastResidual
-from onkel.budgets.transfer import ToCandidate, ToNeighbour
-from onkel.kernels import make_kernel
-from onkel.online import Plan
-from onkel.recipes.common import at_least_zero, guarded, keep_some, positive
+from onkel.core.parameters import at_least_zero, positive
+from onkel.model.online import Plan
+from onkel.pieces import losses, steps
+from onkel.pieces.budgets.projection import Exchange, LeastResidual
+from onkel.pieces.budgets.transfer import ToCandidate, ToNeighbour
+from onkel.pieces.kernels import make_kernel
+from onkel.recipes.common import guarded, keep_some
 from onkel.recipes.learner import recipe
 
 

@@ -1,21 +1,20 @@
 """What recipes share: defaults by task, losses by name, checked numbers."""
 
 from collections.abc import Callable
-from math import isfinite
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from onkel import losses, steps
-from onkel.budgets.appending import Unbounded
-from onkel.budgets.choices import Oldest, Random
-from onkel.budgets.span import Span, empty_span
+from onkel.core.parameters import at_least_zero, is_number, positive
+from onkel.core.points import WIDE
+from onkel.core.randomness import generator
 from onkel.learners.expansion import Rules, expansion
-from onkel.online import Plan, Setting
-from onkel.points import WIDE
-from onkel.randomness import generator
-from onkel.steps import has_memory
+from onkel.model.online import Plan, Setting
+from onkel.pieces import losses, steps
+from onkel.pieces.budgets.appending import Unbounded
+from onkel.pieces.budgets.choices import Oldest, Random
+from onkel.pieces.budgets.span import Span, empty_span
+from onkel.pieces.steps import has_memory
 
 CLASSIFICATION = {"hinge": losses.hinge, "logistic": losses.logistic, "softmax": losses.softmax}
 REGRESSION = {
@@ -29,18 +28,6 @@ FIRST_CAPACITY = 256
 def by_task(task: str, binary: Any, multiclass: Any, regression: Any) -> Any:
     """The value for a task."""
     return {"binary": binary, "multiclass": multiclass, "regression": regression}[task]
-
-
-def positive(name: str, value: Any, integer: bool = False) -> Any:
-    """A checked parameter: a positive number, and a whole one if asked."""
-    if not (is_number(value) and value > 0 and (not integer or float(value).is_integer())):
-        raise ValueError(f"{name} must be a positive {'whole ' if integer else ''}number, not {value!r}.")
-    return int(value) if integer else float(value)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a parameter is a finite number."""
-    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
 
 
 def step_size(eta: Any, lam: Any = 0.0) -> tuple[float, float]:
@@ -133,17 +120,3 @@ def at_random(setting: Setting) -> Random:
 def guarded(capacity: int, guard: float, setting: Setting) -> Span:
     """An empty span; in single precision similarities are known to 1e-7, so points must lie farther apart."""
     return empty_span(capacity, max(guard, 1e3 * float(np.finfo(setting.dtype).eps)))
-
-
-def at_least_zero(name: str, value: Any) -> float:
-    """A checked parameter: a number of at least 0."""
-    if not (is_number(value) and value >= 0):
-        raise ValueError(f"{name} must be at least 0, not {value!r}.")
-    return float(value)
-
-
-def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
-    """A checked parameter: one of some words."""
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}.")
-    return str(value)

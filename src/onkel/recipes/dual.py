@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from onkel import steps
-from onkel.kernels import make_kernel
+from onkel.core.parameters import positive
+from onkel.core.support import empty_support
 from onkel.learners.hybrid import hybrid
-from onkel.maps.drawing import draw_map
-from onkel.online import Plan, Setting
-from onkel.recipes.common import make_loss, positive
+from onkel.model.online import Plan, Setting
+from onkel.pieces import steps
+from onkel.pieces.kernels import make_kernel
+from onkel.pieces.maps.drawing import draw_map
+from onkel.recipes.common import make_loss
 from onkel.recipes.learned import tolerance
 from onkel.recipes.learner import recipe
-from onkel.support import empty_support
 
 
 @recipe

@@ -4,20 +4,21 @@ from typing import Any
 
 import numpy as np
 
-from onkel import losses, steps
-from onkel.kernels import GAUSSIAN, Kernel, gaussian, make_kernel, polynomial
-from onkel.learners.covering import ensemble, rate_of
-from onkel.learners.experts import Descent, Experts, Hedge, experts
-from onkel.learners.historic import Ranked, RankedLevels
+from onkel.core.parameters import at_least_zero, one_of, positive
+from onkel.core.points import WIDE
+from onkel.core.randomness import derive, generator
+from onkel.learners.ensembles.experts import Descent, Experts, Hedge, experts
+from onkel.learners.ensembles.levels import ensemble, rate_of
+from onkel.learners.ensembles.levels_published import Ranked, RankedLevels
+from onkel.learners.ensembles.voting import votes
 from onkel.learners.linear import linear
-from onkel.learners.voting import votes
-from onkel.maps.drawing import draw_map
-from onkel.online import Plan, Setting
-from onkel.points import WIDE
-from onkel.randomness import derive, generator
-from onkel.recipes.common import at_least_zero, by_task, keep_all, make_loss, one_of, positive, step_size
+from onkel.model.online import Plan, Setting
+from onkel.pieces import losses, steps
+from onkel.pieces.bandwidth import has_rule
+from onkel.pieces.kernels import GAUSSIAN, Kernel, gaussian, make_kernel, polynomial
+from onkel.pieces.maps.drawing import draw_map
+from onkel.recipes.common import by_task, keep_all, make_loss, step_size
 from onkel.recipes.learner import Learner, inner, recipe
-from onkel.widths import has_rule
 
 THREE = tuple(gaussian(sigma=variance**0.5) for variance in (0.1, 1.0, 10.0))
 SIXTEEN = (
@@ -73,7 +74,7 @@ def raker(
     all from the state before the row [Alg. 1]. `kernels` is a tuple of kernels, three Gaussians with
     sigma^2 = 0.1, 1, 10 unless given, which are meant for features within [0, 1].
 
-    Pieces: learners.experts.Hedge over learners.linear.Linear, maps.fourier.Fourier, losses.squared, logistic or
+    Pieces: ensembles.experts.Hedge over learners.linear.Linear, maps.fourier.Fourier, losses.squared, logistic or
     another.
     Tasks: binary, multiclass, regression. Constant memory.
     Differs from the paper: the rate of the weights and the step are two parameters, and weights are kept as logarithms;
@@ -116,7 +117,7 @@ def ada_raker(
     0, ..., floor(log2 t). f = sum_k h_k f_k / sum_k h_k, where h_k = eta_k at every 2^k-th round and
     h_k <- h_k exp(-eta_k (l(f_k, y_t) - l(f, y_t))) after every round [Alg. 2].
 
-    Pieces: learners.covering.Ensemble over learners.experts.Hedge over learners.linear.Linear, maps.fourier.Fourier,
+    Pieces: ensembles.levels.Ensemble over ensembles.experts.Hedge over learners.linear.Linear, maps.fourier.Fourier,
     losses.
     Tasks: binary, multiclass, regression. Memory and time per row grow with log t.
     Differs from the paper: a level goes on with what it knows when its next interval begins, and a new level begins
@@ -176,7 +177,7 @@ def omkc(
     vote with that chance. `learner` is any that has a parameter `kernel`: a perceptron unless given. `kernels` is a
     tuple of kernels: exp(-2^j |x - s|^2) for j = -6, ..., 6 and <x, s>^q for q = 1, 2, 3 unless given.
 
-    Pieces: learners.voting.Votes over whatever `learner` is made of. Tasks: binary; several classes through
+    Pieces: ensembles.voting.Votes over whatever `learner` is made of. Tasks: binary; several classes through
     `one_vs_rest`. Memory of the learners: unbounded for perceptrons, constant with a budget.
     Experts that correct mistakes learn a row whose score is 0 too, whatever its label.
     With update="some" rows are learned one by one, which is slower. Differs from the paper: in the authors' code
@@ -229,7 +230,7 @@ def omkl(
     f = sum_p w_p f_p; f_p <- (1 - eta lam) f_p - eta l'(f_p, y_t) k_p(x_t, .) and w_p <- w_p exp(-hedge l(f_p, y_t)),
     normalised. `kernels` as in `raker`.
 
-    Pieces: learners.experts.Hedge over learners.expansion.Expansion, losses.squared, logistic or another.
+    Pieces: ensembles.experts.Hedge over learners.expansion.Expansion, losses.squared, logistic or another.
     Tasks: binary, multiclass, regression. Memory unbounded: every row with a slope is kept, P times.
     Differs from the paper: the rate of the weights is a parameter of its own, -log(beta) there.
 
@@ -265,7 +266,7 @@ def omkr(
     f_p <- (1 - eta lam) f_p - eta l'(f_p, y_t) k_p(x_t, .). `eta_weights` is eta / 2 unless given; kernels as in
     `raker`.
 
-    Pieces: learners.experts.Descent over learners.expansion.Expansion, losses.squared or another.
+    Pieces: ensembles.experts.Descent over learners.expansion.Expansion, losses.squared or another.
     Tasks: regression, and binary with labels as the numbers -1 and 1. Memory unbounded: every row with a slope is kept,
     P times. Differs from the paper: its other combination, by Hedge, is `omkl`.
 

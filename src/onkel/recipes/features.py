@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from onkel import steps
-from onkel.budgets.appending import Handover
-from onkel.kernels import make_kernel
+from onkel.core.parameters import positive
+from onkel.core.randomness import derive
 from onkel.learners.expansion import Rules, expansion
+from onkel.learners.handover import Handover
 from onkel.learners.linear import linear
-from onkel.maps.drawing import DRAWS, draw_map
-from onkel.maps.fourier import phase
-from onkel.online import Plan, Setting
-from onkel.randomness import derive
-from onkel.recipes.common import by_task, make_loss, make_step, positive, step_size
+from onkel.model.online import Plan, Setting
+from onkel.pieces import steps
+from onkel.pieces.kernels import make_kernel
+from onkel.pieces.maps.drawing import DRAWS, draw_map
+from onkel.pieces.maps.fourier import phase
+from onkel.recipes.common import by_task, make_loss, make_step, step_size
 from onkel.recipes.learner import recipe
 
 
@@ -80,7 +81,7 @@ def nogd(
     z(x) = diag(e_1..e_k)^(-1/2) V_k^T k(., x), w = a pinv(M), and that row is the first one learned by
     w_{t+1} = (1 - eta lam) w_t - eta l' z(x_t). The landmarks never change afterwards. `rank` is 0.2 B unless given.
 
-    Pieces: budgets.appending.Handover, then maps.nystroem.Nystroem; losses.hinge or another, steps.constant.
+    Pieces: learners.handover.Handover, then maps.nystroem.Nystroem; losses.hinge or another, steps.constant.
     Tasks: binary, multiclass, regression. Constant memory.
     Differs from the paper: w is found with a pseudo-inverse (the printed inverse is of a k x B matrix), and directions
     with eigenvalues below cut * e_1 are left out.

@@ -4,22 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from onkel import losses, steps
-from onkel.budgets.forgetting import Fade
-from onkel.budgets.leaving import DropBest
-from onkel.budgets.removal import Remove
-from onkel.kernels import make_kernel
-from onkel.online import Plan
-from onkel.recipes.common import (
-    at_least_zero,
-    at_random,
-    by_task,
-    keep_some,
-    mistakes_only,
-    oldest,
-    one_of,
-    positive,
-)
+from onkel.core.parameters import at_least_zero, one_of, positive
+from onkel.model.online import Plan
+from onkel.pieces import losses, steps
+from onkel.pieces.budgets.forgetting import Fade
+from onkel.pieces.budgets.leaving import DropBest
+from onkel.pieces.budgets.removal import Remove
+from onkel.pieces.kernels import make_kernel
+from onkel.recipes.common import at_random, by_task, keep_some, mistakes_only, oldest
 from onkel.recipes.learner import recipe
 
 

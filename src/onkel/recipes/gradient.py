@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from onkel import losses, steps
-from onkel.kernels import make_kernel
-from onkel.online import Plan
-from onkel.recipes.common import by_task, is_number, keep_all, make_loss, make_step, step_size
+from onkel.core.parameters import is_number
+from onkel.model.online import Plan
+from onkel.pieces import losses, steps
+from onkel.pieces.kernels import make_kernel
+from onkel.recipes.common import by_task, keep_all, make_loss, make_step, step_size
 from onkel.recipes.learner import recipe
 
 

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from onkel.learners.indexed import indexed
-from onkel.learners.renewed import Renewed, Rule, make
-from onkel.online import Plan, Setting
-from onkel.recipes.common import by_task, make_loss, make_step, one_of, positive
+from onkel.core.parameters import one_of, positive
+from onkel.core.rows import pack
+from onkel.learners.ensembles.renewed import Renewed, Rule, make
+from onkel.learners.partitioned import indexed
+from onkel.model.online import Plan, Setting
+from onkel.pieces.bandwidth import Sample
+from onkel.recipes.common import by_task, make_loss, make_step
 from onkel.recipes.learner import recipe
-from onkel.rows import pack
-from onkel.widths import Sample
 
 METRICS = {"euclidean": 2, "cityblock": 1}
 

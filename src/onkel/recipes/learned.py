@@ -4,15 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from onkel import steps
-from onkel.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
-from onkel.learners.committee import committee
+from onkel.core.parameters import at_least_zero, one_of, positive
+from onkel.core.randomness import derive
+from onkel.learners.ensembles.committee import committee
 from onkel.learners.linear import linear
-from onkel.maps.learned import Learned, learned_phase, noise_of, widths
-from onkel.maps.spectral import spectral
-from onkel.online import Plan, Setting
-from onkel.randomness import derive
-from onkel.recipes.common import at_least_zero, by_task, make_loss, one_of, positive, step_size
+from onkel.model.online import Plan, Setting
+from onkel.pieces import steps
+from onkel.pieces.kernels import CAUCHY, GAUSSIAN, LAPLACIAN, Kernel
+from onkel.pieces.maps.learned import Learned, learned_phase, noise_of, widths
+from onkel.pieces.maps.spectral import spectral
+from onkel.recipes.common import by_task, make_loss, step_size
 from onkel.recipes.learner import recipe
 
 UNIT = {"gaussian": Kernel(GAUSSIAN, 0.5), "laplacian": Kernel(LAPLACIAN, 1.0), "cauchy": Kernel(CAUCHY, 1.0)}
@@ -151,7 +152,7 @@ def multi_rrf(
     f = (1 / R) sum_r f_r, or by votes: f = (votes for +1 - votes for -1) / R, and for several classes the share of
     votes of each; ties go to +1, or to the first class.
 
-    Pieces: learners.committee.Committee over `rrf`. Tasks: binary, multiclass, regression (average only).
+    Pieces: ensembles.committee.Committee over `rrf`. Tasks: binary, multiclass, regression (average only).
     Constant memory. Differs from the paper: an even split of two classes goes to +1, as scores of 0 do everywhere.
 
     >>> model = multi_rrf(n_frequencies=8, starts=(0.1, 1.0)).start(1)

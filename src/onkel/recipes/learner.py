@@ -7,11 +7,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from onkel.kernels import needs_positive
-from onkel.online import Online, Plan, Setting, stand_in
-from onkel.points import WIDE
-from onkel.snapshot import nbytes
-from onkel.widths import has_rule
+from onkel.core.points import WIDE
+from onkel.core.trees import nbytes
+from onkel.model.online import Online, Plan, Setting, stand_in
+from onkel.pieces.bandwidth import has_rule
+from onkel.pieces.kernels import needs_positive
 
 TASKS = ("binary", "multiclass", "regression")
 DTYPES = ("float32", "float64")

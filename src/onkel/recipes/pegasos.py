@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from onkel import kernels, losses, steps
-from onkel.budgets.choices import Smallest
-from onkel.budgets.merge_table import merge_table
-from onkel.budgets.merging import GoldenSection, Lookup, Merge
-from onkel.budgets.projection import Exchange
-from onkel.budgets.removal import Remove
-from onkel.kernels import make_kernel
-from onkel.online import Plan, Setting
-from onkel.recipes.common import at_least_zero, at_random, guarded, keep_some, narrow, oldest, one_of, positive
+from onkel.core.parameters import at_least_zero, one_of, positive
+from onkel.model.online import Plan, Setting
+from onkel.pieces import kernels, losses, steps
+from onkel.pieces.budgets.choices import Smallest
+from onkel.pieces.budgets.merge_table import merge_table
+from onkel.pieces.budgets.merging import GoldenSection, Lookup, Merge
+from onkel.pieces.budgets.projection import Exchange
+from onkel.pieces.budgets.removal import Remove
+from onkel.pieces.kernels import make_kernel
+from onkel.recipes.common import at_random, guarded, keep_some, narrow, oldest
 from onkel.recipes.learner import recipe
 
 CLASSES = ("binary", "multiclass")

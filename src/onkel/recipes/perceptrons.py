@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from onkel import losses, steps
-from onkel.kernels import make_kernel
-from onkel.online import Plan
-from onkel.recipes.common import by_task, keep_all, mistakes_only, positive, tube
+from onkel.core.parameters import positive
+from onkel.model.online import Plan
+from onkel.pieces import losses, steps
+from onkel.pieces.kernels import make_kernel
+from onkel.recipes.common import by_task, keep_all, mistakes_only, tube
 from onkel.recipes.learner import recipe
 
 

@@ -3,11 +3,12 @@
 from math import log, sqrt
 from typing import Any
 
-from onkel import losses, steps
-from onkel.budgets.projection import Project, ProjectMargin
-from onkel.kernels import make_kernel
-from onkel.online import Plan
-from onkel.recipes.common import at_least_zero, by_task, guarded, keep_some, mistakes_only, positive
+from onkel.core.parameters import at_least_zero, positive
+from onkel.model.online import Plan
+from onkel.pieces import losses, steps
+from onkel.pieces.budgets.projection import Project, ProjectMargin
+from onkel.pieces.kernels import make_kernel
+from onkel.recipes.common import by_task, guarded, keep_some, mistakes_only
 from onkel.recipes.learner import recipe
 
 

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from onkel import losses, steps
-from onkel.budgets.prototypes import Prototypes
-from onkel.kernels import make_kernel
-from onkel.online import Plan, Setting
-from onkel.recipes.common import at_least_zero, keep_some, narrow, positive
+from onkel.core.parameters import at_least_zero, positive
+from onkel.model.online import Plan, Setting
+from onkel.pieces import losses, steps
+from onkel.pieces.budgets.prototypes import Prototypes
+from onkel.pieces.kernels import make_kernel
+from onkel.recipes.common import keep_some, narrow
 from onkel.recipes.learner import recipe
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from onkel.learners.one_vs_rest import one_vs_rest as side_by_side
-from onkel.online import Plan, Setting
-from onkel.randomness import derive
+from onkel.core.randomness import derive
+from onkel.learners.ensembles.one_vs_rest import one_vs_rest as side_by_side
+from onkel.model.online import Plan, Setting
 from onkel.recipes.learner import inner, recipe
 
 
@@ -14,7 +14,7 @@ def one_vs_rest(task: str, learner: Any = "bpa_p") -> Plan:
 
     f_k learns +1 for rows of class k and -1 for all others; the prediction is the k with the largest f_k.
 
-    Pieces: learners.one_vs_rest.OneVsRest over whatever `learner`, a recipe or its name, is made of.
+    Pieces: ensembles.one_vs_rest.OneVsRest over whatever `learner`, a recipe or its name, is made of.
     Tasks: binary (the learner itself), multiclass. Memory as that of the learner, once per class.
     Differs from the paper: this is ours. Papers that know two classes only do not say how to tell apart more; where a
     paper does, its recipe learns several classes itself, with one set of points for all of them.

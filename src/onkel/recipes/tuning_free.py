@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from onkel.core.parameters import positive
 from onkel.learners.mixed import mixed
-from onkel.maps.tuned import tuned
-from onkel.online import Plan, Setting
-from onkel.readouts.exact import Absent, least_squares
-from onkel.readouts.heads import heads
-from onkel.readouts.outcomes import Labels, numbers
-from onkel.recipes.common import positive
+from onkel.model.online import Plan, Setting
+from onkel.pieces.maps.tuned import tuned
+from onkel.pieces.readouts.exact import Absent, least_squares
+from onkel.pieces.readouts.heads import heads
+from onkel.pieces.readouts.outcomes import Labels, numbers
 from onkel.recipes.learner import recipe
 
 FASTER = (0.25, 1.0, 4.0)  # steps of the readouts, relative to each other
@@ -27,7 +27,7 @@ def auto(task: str, n_frequencies: int = 256) -> Plan:
     more by recursive least squares on some of the features, and targets on a scale of their own. Answers are mixed by
     their likelihood with fixed share; E and g follow the slope of the shared-weighted losses.
 
-    Pieces: scaling.Scaler, maps.tuned.Tuned, readouts.heads.Heads, readouts.exact.LeastSquares,
+    Pieces: scaler.Scaler, maps.tuned.Tuned, readouts.heads.Heads, readouts.exact.LeastSquares,
     readouts.outcomes.Labels or Numbers.
     Tasks: binary, multiclass, regression. Constant memory.
     Scores are log-odds, logarithms of probabilities, or predictions. Differs from the paper: this is ours; it joins

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from onkel.streams.block import Block, StreamError, Summary, better_dense, csr, dense, stored, summarise
 from onkel.streams.lines import Faults, OnError, whole_lines
-from onkel.streams.oddline import MOST_FEATURES, Limits, read_odd_line
 from onkel.streams.opening import Source, name_of, open_bytes, read_once
 from onkel.streams.scan import ODD_LINE, TEXT_DONE, Columns, Progress, scan
+from onkel.streams.slow_parser import MOST_FEATURES, Limits, read_odd_line
 
 SHORTEST_ENTRY = 4  # bytes, as in " 1:1"
 

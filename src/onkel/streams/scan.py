@@ -1,8 +1,8 @@
 """The compiled reader of plain LIBSVM lines.
 
 It takes only what needs no thought: `label index:value ...` with finite numbers whose rounding it can prove. At every
-other line, be it an error or a number with too many digits, it stops, and `oddline` reads that line in Python. So all
-error messages are written in one place, and none of them costs a branch here.
+other line, be it an error or a number with too many digits, it stops, and `slow_parser` reads that line in Python. So
+all error messages are written in one place, and none of them costs a branch here.
 
 Every text ends with a line end, and a line end ends every loop below: none needs to ask for the end of the text.
 """
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onkel.borrow import borrowed
-from onkel.dispatch import compiled, entry_point
+from onkel.core.borrowed import borrowed
+from onkel.core.verbs import compiled, entry_point
 
 TEXT_DONE, ROWS_FULL, ODD_LINE = 0, 1, 2
 

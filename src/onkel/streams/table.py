@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, cast
 from onkel.streams.block import Block, StreamError, Summary, at_line, reblock, summarise
 from onkel.streams.columns import FEW_VALUES, Category, Choice, Column, ColumnChoice, Plan, checked, distinct, planned
 from onkel.streams.encoding import Cells, Encoder
+from onkel.streams.imputation import Means
 from onkel.streams.lines import Faults, OnError
 from onkel.streams.matching import contradiction, left_out, matched
-from onkel.streams.means import Means
 from onkel.streams.opening import Source, name_of, read_once
 
 MOST_VALUES = 2**16  # of a one-hot column

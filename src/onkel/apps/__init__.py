@@ -1,0 +1,1 @@
+"""Programs: the command line, reports, and the papers' tables made anew. Nothing imports them."""

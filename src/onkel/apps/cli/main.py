@@ -1,0 +1,79 @@
+"""``onkel``: parse the command line, run the command, turn every expected error into one sentence and exit code 2."""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import onkel
+from onkel.apps.cli import compare, completion, data, describe, export, predict, reproduce, run, tune, warm
+from onkel.apps.cli.writing import flush_standard_output
+from onkel.core.interrupts import never_lost
+from onkel.core.terminal import complain
+from onkel.core.whole_files import WRITING
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one sentence."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._negative_number_matcher = re.compile(r"-[0-9.].*")  # "-1,1" is a list of classes, not an option
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UsageError(message[:1].upper() + message[1:].rstrip(".") + f". See `{self.prog} --help`.")
+
+
+class UsageError(ValueError):
+    """A command line that cannot be understood."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    top = Parser(prog="onkel", description="Online kernel learning from streams, row by row, in constant memory.")
+    top.add_argument("--version", action="version", version=f"onkel {onkel.__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    for command in (run, compare, tune, predict, export, describe, data, reproduce, warm, completion):
+        command.add_to(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns its exit code."""
+    try:
+        with never_lost():
+            options = parser().parse_args(arguments)
+            options.run(options)
+            flush_standard_output()
+    except BrokenPipeError:  # nobody reads on, as in `onkel data list | head`
+        _give_up_standard_output()
+        return 141
+    except (ValueError, OSError, MemoryError) as error:
+        complain(_sentence(error))
+        _give_up_standard_output()
+        return 2
+    except KeyboardInterrupt as interrupt:
+        complain(str(interrupt) or "stopped.")
+        return 130
+    return 0
+
+
+def _give_up_standard_output() -> None:
+    """Where it takes no more, send what is left nowhere, or Python would complain as it ends."""
+    try:
+        flush_standard_output()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):  # a standard output of Python's own, in tests
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        name = error.filename or ("standard output" if error.errno in WRITING else "")  # all other files have names
+        return f"{name}: {error.strerror}." if name else f"{error.strerror}."
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for a model of this size."
+    return " ".join(str(error).split())

@@ -1,1 +1,0 @@
-"""Budgets: which rows a kernel expansion keeps."""

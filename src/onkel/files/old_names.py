@@ -1,0 +1,55 @@
+"""What model files up to version 3 call types: by the module that they were in then. Nothing is ever added here."""
+
+THEN = {
+    "budgets.appending": "Handover Unbounded",
+    "budgets.choices": "Oldest Random Smallest",
+    "budgets.forgetting": "Fade",
+    "budgets.leaving": "DropBest",
+    "budgets.merging": "GoldenSection Lookup Merge",
+    "budgets.projection": "Exchange LeastResidual Project ProjectMargin",
+    "budgets.prototypes": "Prototypes",
+    "budgets.removal": "Proportional Remove Unbiased",
+    "budgets.span": "Span",
+    "budgets.transfer": "ToCandidate ToNeighbour",
+    "calibration": "Calibration",
+    "intervals": "Errors",
+    "kernels": "Kernel",
+    "learners.committee": "Committee",
+    "learners.covering": "Ensemble",
+    "learners.expansion": "Expansion",
+    "learners.experts": "Descent Experts Hedge",
+    "learners.historic": "Ranked RankedLevels",
+    "learners.hybrid": "Hybrid",
+    "learners.indexed": "Indexed",
+    "learners.linear": "Linear",
+    "learners.mixed": "Mixed",
+    "learners.one_vs_rest": "OneVsRest",
+    "learners.particles": "Particles Posterior",
+    "learners.renewed": "Renewed Rule",
+    "learners.voting": "Votes",
+    "losses": "AdaptiveMargin AdaptiveTube Loss",
+    "maps.chi2": "Chi2",
+    "maps.drawn": "Drawn",
+    "maps.fourier": "Fourier Phase",
+    "maps.hadamard": "Hadamard",
+    "maps.isolation": "Cells SparseCells Trees",
+    "maps.learned": "Learned LearnedPhase Widths",
+    "maps.nystroem": "Nystroem",
+    "maps.spectral": "Spectral",
+    "maps.tuned": "Tuned",
+    "online": "Waiting",
+    "points": "Listed",
+    "readouts.exact": "Absent LeastSquares",
+    "readouts.heads": "Heads",
+    "readouts.outcomes": "Labels Numbers",
+    "rows": "Csr Dense Stretched",
+    "scaling": "Scaler Standardised",
+    "steps": "Step",
+    "support": "Support",
+}  # fmt: skip
+OLD_NAMES = {f"{module}.{name}": name for module, names in THEN.items() for name in names.split()}
+
+
+def current(name: str) -> str:
+    """What a type is called today."""
+    return OLD_NAMES.get(name, name)

@@ -1,0 +1,1 @@
+"""Estimators and transformers by the conventions of scikit-learn."""

@@ -1,0 +1,1 @@
+"""What to do when there is no room for one more point: forget, remove, merge, project."""

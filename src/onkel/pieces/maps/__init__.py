@@ -1,0 +1,1 @@
+"""Features of rows: random, learned, of landmarks, of partitions."""

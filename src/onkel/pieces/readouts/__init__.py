@@ -1,0 +1,1 @@
+"""What makes scores of features, where this is more than one weight for each."""
