@@ -25,7 +25,7 @@ from numba.extending import overload as numba_overload
 from onkel.core.cache import folder_for
 from onkel.core.interrupts import uninterrupted
 from onkel.core.numba_internals.compiler_lock import COMPILER_LOCK
-from onkel.core.numba_internals.selftest import tried
+from onkel.core.numba_internals.selftest import TRYING, tried
 from onkel.core.numba_internals.tricks import ASKED_PLAIN, trick
 
 P = ParamSpec("P")
@@ -42,7 +42,7 @@ SECONDS_BEFORE_SAYING_SO = 0.8
 
 _sources: set[Path] = set()
 _making = threading.RLock()  # of two threads that need a dispatcher one makes it
-LOCKS = _making, COMPILER_LOCK  # what a fork waits for, in this order, or a child could never compile
+LOCKS = _making, TRYING, COMPILER_LOCK  # what a fork waits for, in this order, or a child could never compile
 _kinds: dict[str, type] = {}
 _dispatchers: dict[Callable[..., Any], tuple[int, Any]] = {}  # of entry points: models refer to these, not to Numba
 
@@ -226,7 +226,10 @@ class _Announcement:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Python's garbage collector is off: it would walk over all that the compiler knows, again and again."""
+    """Python's garbage collector is off: it would walk over all that the compiler knows, again and again.
+
+    Gains: first compilation (`python -m benchmarks tricks`, the last line but one).
+    """
     was = gc.isenabled()
     gc.disable()
     try:

@@ -21,7 +21,7 @@ from onkel.core.interrupts import uninterrupted
 from onkel.core.numba_internals.tricks import ALL, give_up, trick, used
 
 _found: dict[str, bool] = {}
-_trying = RLock()
+TRYING = RLock()  # whoever forks waits for it, too
 
 
 def tried(folder: Path | None) -> Path | None:
@@ -40,7 +40,7 @@ def _passes(name: str, folder: Path | None, trial: Callable[[], None], tricks: t
     if not any(map(used, tricks)):
         return False
     if name not in _found:
-        with _trying:  # a thread that comes meanwhile waits
+        with TRYING:  # a thread that comes meanwhile waits
             if name not in _found:
                 mark = None if folder is None else folder / _mark(name)
                 _found[name] = (mark is not None and mark.exists()) or _try(trial, mark, tricks)
