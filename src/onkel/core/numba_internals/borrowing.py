@@ -1,6 +1,9 @@
 """Arrays lose their reference counts inside of compiled code.
 
-Each view ``a[i]`` of an owned array costs two atomic operations, and a loop that has them is not vectorised.
+Each view ``a[i]`` of an owned array costs two atomic operations.
+
+Gains: learning in blocks (`python -m benchmarks tricks`, the line of `borrowing`). Without it compiled code counts as
+Numba does, with the same bits.
 """
 
 from collections.abc import Callable

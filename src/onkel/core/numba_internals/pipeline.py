@@ -5,6 +5,9 @@ into, and for their callers. Only compiled code calls our helpers, so there is n
 helpers are dissolved in their callers. Heavy ones are optimised alone and stay functions of their own: dissolved before
 that, their loops were not vectorised, and `fogd` took 2.6 times as long. They are linked to an entry point after it has
 been optimised, so that nothing optimises them again.
+
+Gains: first compilation, and learning in blocks (`python -m benchmarks tricks`, the line of `pipeline`). Without it
+Numba's own pipeline compiles each function, and what the compiler fuses may round differently.
 """
 
 from typing import Any
