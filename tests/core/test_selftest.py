@@ -73,4 +73,4 @@ def test_a_trial_that_fails_is_said_and_not_written_down(monkeypatch, tmp_path, 
     assert tricks.trick("pipeline") is None
     said = capsys.readouterr().err
     assert said.count("onkel: ") == 1
-    assert "(AssertionError: nothing works), so slower code" in said
+    assert "(AssertionError: nothing works): its plain ways are used" in said

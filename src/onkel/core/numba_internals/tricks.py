@@ -30,21 +30,19 @@ def _imported(name: str) -> Any:
     try:
         return import_module(f"onkel.core.numba_internals.{name}")
     except Exception as error:  # whatever a module of Numba's does when it is not as it was
-        give_up(error)
+        give_up(error, (name,))
         return None
 
 
 def trick(name: str) -> Any:
     """The module of a trick, or None: it is left out, or needs what is not there."""
-    module = _imported(name) if used(name) else None
-    return module if used(name) else None
+    return _imported(name) if used(name) else None
 
 
-def give_up(error: Exception, names: tuple[str, ...] = ALL) -> None:
-    """Use tricks no more, and say so, once."""
+def give_up(error: Exception, names: tuple[str, ...]) -> None:
+    """Use these tricks no more, and say so, once."""
     _plain.update(names)
+    why = f"{type(error).__name__}: {reason(error)}"
     say_once(
-        "plain",
-        f"Numba {numba.__version__} is not as expected ({type(error).__name__}: {reason(error)}), "
-        "so slower code without tricks is used, with the same results.",
+        "plain", f"Numba {numba.__version__} is not as expected ({why}): its plain ways are used, which are slower."
     )
