@@ -25,6 +25,7 @@ from benchmarks import (
     soak,
     startup,
     table5,
+    tricks,
     uncertainty,
     versus,
     wide,
@@ -51,6 +52,7 @@ SUITES: dict[str, Any] = {
     "startup": startup.main,
     "guard": guard.main,
     "table5": table5.main,
+    "tricks": tricks.main,
     "uncertainty": uncertainty.main,
     "wide": wide.main,
 }

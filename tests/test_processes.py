@@ -206,7 +206,7 @@ def test_a_fork_waits_for_who_compiles():
     entered, over = threading.Event(), threading.Event()
 
     def hold():
-        with verbs.LOCKS[0], verbs.LOCKS[1]:
+        with verbs.LOCKS[0], verbs.LOCKS[1], verbs.LOCKS[2]:
             entered.set()
             over.wait()
 

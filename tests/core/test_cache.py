@@ -93,7 +93,7 @@ def test_wherever_a_file_is_cut_or_changed_nothing_of_it_is_unpickled(kept, monk
         for damaged in (whole[:place], bytes(changed)):
             kept.write_bytes(damaged)
             with pytest.raises(cache.DamagedError):
-                cache._read(kept)
+                cache.read(kept)
 
 
 def test_a_file_with_more_behind_it_is_made_anew(folder, kept, capsys):

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from onkel.core.chains import NOT_PLAIN, chain
 from onkel.core.numba_internals import row_call
 from onkel.core.numba_internals.c_api import layout_is_known
-from onkel.core.numba_internals.row_call import NOT_PLAIN, chain
 from onkel.core.rows import all_finite
 from onkel.core.verbs import entry_point
 

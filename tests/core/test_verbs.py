@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import pytest
 
+from onkel.core.chains import chain
 from onkel.core.numba_internals import pipeline
-from onkel.core.numba_internals.row_call import chain
 from onkel.core.rows import all_finite
 from onkel.core.verbs import entry_point
 

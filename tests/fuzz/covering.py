@@ -14,7 +14,7 @@ import onkel
 
 PACKAGE = os.path.dirname(onkel.__file__) + os.sep
 OTHERS = tuple(  # nothing of an input
-    f"core{os.sep}{name}.py" for name in ("verbs", "cache", "threads", "locks")
+    f"core{os.sep}{name}.py" for name in ("verbs", "chains", "cache", "threads", "locks")
 )
 INTERNALS = os.path.join(PACKAGE, "core", "numba_internals")
 

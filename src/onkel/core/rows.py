@@ -219,7 +219,7 @@ def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros that begin at the start of a cache line: vectors that lie across two lines are loaded at half the speed."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     room = np.zeros(size + LINE, np.uint8)
-    start = -room.ctypes.data % LINE
+    start = -room.__array_interface__["data"][0] % LINE
     return room[start : start + size].view(dtype).reshape(shape)
 
 

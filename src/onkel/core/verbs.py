@@ -1,12 +1,14 @@
-"""Verbs and compiled code: with `pipeline`, `row_call` and `cache`, what talks to Numba's compiler.
+"""Verbs and compiled code: what the rest of the package has of Numba's compiler.
 
 A *verb* is a function whose implementation is chosen by the type of its first argument, in plain Python and in
 compiled code alike. Small pieces are *light* (always inlined); vector kernels are *heavy* (a call of their own, which
 takes flat arrays and numbers). An *entry point* is what Python calls; it compiles at its first use and is kept on disk,
-in a folder that is named after a hash of all sources that can end up in it (`cache`).
+in a folder that is named after a hash of all sources that can end up in it (`cache`). Here is what Numba documents;
+`numba_internals` has tricks that make it faster, where they work.
 """
 
 import gc
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -17,13 +19,14 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 import numba
 import numpy as np
-from numba.core import types
-from numba.core.compiler_lock import global_compiler_lock
+from numba import types
 from numba.extending import overload as numba_overload
 
-from onkel.core.cache import Kept, folder_for
+from onkel.core.cache import folder_for
 from onkel.core.interrupts import uninterrupted
-from onkel.core.numba_internals.pipeline import EntryCompiler, HelperCompiler
+from onkel.core.numba_internals.compiler_lock import COMPILER_LOCK
+from onkel.core.numba_internals.selftest import TRYING, tried
+from onkel.core.numba_internals.tricks import ASKED_PLAIN, trick
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,16 +36,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 EXACT = {"contract"}  # nothing that could change with the shape of a loop
 SUM = {"contract", "reassoc", "nsz"}  # reductions only: lets the compiler use vector registers
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-HELPER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": HelperCompiler}
-LIGHT: dict[str, Any] = {"forceinline": True, **HELPER}
-HEAVY: dict[str, Any] = {"forceinline": False, **HELPER}  # said, or it would be as its caller is
 
 CONFIG: Any = numba.config
 SECONDS_BEFORE_SAYING_SO = 0.8
 
 _sources: set[Path] = set()
 _making = threading.RLock()  # of two threads that need a dispatcher one makes it
-LOCKS = _making, global_compiler_lock  # what a fork waits for, in this order, or a child could never compile
+LOCKS = _making, TRYING, COMPILER_LOCK  # what a fork waits for, in this order, or a child could never compile
 _kinds: dict[str, type] = {}
 _dispatchers: dict[Callable[..., Any], tuple[int, Any]] = {}  # of entry points: models refer to these, not to Numba
 
@@ -58,7 +58,15 @@ def compiled(function: Any = None, *, flags: set[str] = EXACT, heavy: bool = Fal
     if function is None:
         return partial(compiled, flags=flags, heavy=heavy)
     _sources.add(Path(function.__code__.co_filename))
-    return numba.njit(fastmath=flags, **OPTIONS, **(HEAVY if heavy else LIGHT))(function)
+    return numba.njit(fastmath=flags, **OPTIONS, **_helper(heavy))(function)
+
+
+def _helper(heavy: bool = False) -> dict[str, Any]:
+    """Options of a function that only compiled code calls."""
+    pipeline = trick("pipeline")
+    if pipeline is None:
+        return {}
+    return pipeline.HEAVY if heavy else pipeline.LIGHT
 
 
 class Verb(Protocol[P, Result]):
@@ -107,7 +115,7 @@ def verb(stub: Any = None, *, default: Callable[..., Any] | None = None) -> Any:
 
         return register
 
-    options: Any = {"fastmath": EXACT, **OPTIONS, **LIGHT}
+    options: Any = {"fastmath": EXACT, **OPTIONS, **_helper()}
     resolve = numba_overload(call, strict=False, jit_options=options)
     resolve(lambda first, *rest: implementations.get(_compiled_key(first), default))
     made: Any = call
@@ -162,7 +170,7 @@ class EntryPoint(Generic[P, R]):
         known_sources, made = _dispatchers.get(self.py_func, (0, None))
         if known_sources != count:
             with _making:
-                made = _quiet(self.py_func) if CONFIG.DISABLE_JIT else _dispatcher(self.py_func, cache_folder())
+                made = _quiet(self.py_func) if CONFIG.DISABLE_JIT else _dispatcher(self.py_func, tried(cache_folder()))
                 _dispatchers[self.py_func] = count, made
         return made
 
@@ -174,9 +182,10 @@ class EntryPoint(Generic[P, R]):
         if CONFIG.DISABLE_JIT:
             return cast(Callable[..., R], self.dispatcher)
         kinds = tuple(map(numba.typeof, args))
-        if kinds not in self.dispatcher.overloads:
+        if kinds not in self.dispatcher.signatures:
             self.dispatcher.compile(kinds)
-        return cast(Callable[..., R], self.dispatcher.overloads[kinds].entry_point)
+        machine = trick("row_call")
+        return cast(Callable[..., R], machine.code_of(self.dispatcher, kinds) if machine else self.dispatcher)
 
 
 def entry_point(function: Callable[P, R]) -> EntryPoint[P, R]:
@@ -217,7 +226,10 @@ class _Announcement:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Python's garbage collector is off: it would walk over all that the compiler knows, again and again."""
+    """Python's garbage collector is off: it would walk over all that the compiler knows, again and again.
+
+    Gains: first compilation (`python -m benchmarks tricks`, the last line but one).
+    """
     was = gc.isenabled()
     gc.disable()
     try:
@@ -230,8 +242,12 @@ def _uncollected() -> Iterator[None]:
 @lru_cache
 def _dispatcher(function: Callable[..., Any], folder: Path | None) -> Any:
     """Numba's dispatcher of an entry point, with its cache in a folder, and saying so when it compiles."""
-    dispatcher: Any = numba.njit(fastmath=EXACT, pipeline_class=EntryCompiler, **OPTIONS)(function)
-    dispatcher._cache = Kept(function, folder)
+    pipeline, files = trick("pipeline"), trick("code_files")
+    dispatcher: Any = numba.njit(fastmath=EXACT, **OPTIONS, **(pipeline.ENTRY if pipeline else {}))(function)
+    if files:
+        files.keep(dispatcher, folder)
+    elif folder:
+        _keep_plainly(dispatcher, folder)
     compile_quietly = dispatcher.compile
 
     def compile_audibly(kinds: Any) -> Any:
@@ -243,9 +259,21 @@ def _dispatcher(function: Callable[..., Any], folder: Path | None) -> Any:
     return dispatcher
 
 
+def _keep_plainly(dispatcher: Any, folder: Path) -> None:
+    """Let Numba keep the compiled code in its own way, which believes whatever it finds in the folder."""
+    before, CONFIG.CACHE_DIR = CONFIG.CACHE_DIR, str(folder / "numba")
+    try:
+        if os.access(folder, os.W_OK):  # or it would look for another place, in the package itself
+            dispatcher.enable_caching()
+    except RuntimeError:  # code that was typed into a prompt has no file
+        pass
+    finally:
+        CONFIG.CACHE_DIR = before
+
+
 def cache_folder() -> Path | None:
     """Folder of the compiled code; None where there is none that could be used.
 
     Numba itself notices changes only in the file of the entry point, and would silently run old code.
     """
-    return folder_for(frozenset(_sources))
+    return folder_for(frozenset(_sources), ASKED_PLAIN)

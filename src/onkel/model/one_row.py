@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.core.chains import NOT_PLAIN, chain
 from onkel.core.interrupts import uninterrupted
-from onkel.core.numba_internals.row_call import NOT_PLAIN, chain
 from onkel.core.rows import Dense, all_finite, in_steps, none_negative
 from onkel.core.support import LARGEST_SCORE
 from onkel.core.undo import Undo

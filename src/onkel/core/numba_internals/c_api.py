@@ -1,6 +1,7 @@
 """What machine code of ours must know of Python itself: where an array keeps what, and how to be a function.
 
 A function of C takes a tenth of a microsecond to be called; ctypes and Numba's dispatcher take half of one and more.
+It is the part of `row_call` that talks to Python, and its gain is measured with that.
 """
 
 import ctypes

@@ -5,15 +5,20 @@ into, and for their callers. Only compiled code calls our helpers, so there is n
 helpers are dissolved in their callers. Heavy ones are optimised alone and stay functions of their own: dissolved before
 that, their loops were not vectorised, and `fogd` took 2.6 times as long. They are linked to an entry point after it has
 been optimised, so that nothing optimises them again.
+
+Gains: first compilation, and learning in blocks (`python -m benchmarks tricks`, the line of `pipeline`). Without it
+Numba's own pipeline compiles each function, and what the compiler fuses may round differently.
 """
 
 from typing import Any
 
-from numba import _dynfunc  # type: ignore[attr-defined]
+from numba import _dynfunc, njit  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+
+from onkel.core.numba_internals.tricks import used
 
 
 class Whole(JITCodeLibrary):
@@ -113,13 +118,14 @@ class LinkedLowering(NativeLowering):
 
 
 class EntryCompiler(CompilerBase):
-    """Numba's compiler with another last pass."""
+    """Numba's compiler with another last pass; with its own one where a trial has failed."""
 
     lowering: type[NativeLowering] = WholeLowering
 
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        pipeline.passes = [(self.lowering if own is NativeLowering else own, why) for own, why in pipeline.passes]
+        lowering = self.lowering if used("pipeline") else NativeLowering
+        pipeline.passes = [(lowering if own is NativeLowering else own, why) for own, why in pipeline.passes]
         pipeline.finalize()
         return [pipeline]
 
@@ -128,3 +134,11 @@ class HelperCompiler(EntryCompiler):
     """The same for functions that Python never calls."""
 
     lowering = LinkedLowering
+
+
+ENTRY: dict[str, Any] = {"pipeline_class": EntryCompiler}
+HELPER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": HelperCompiler}
+LIGHT: dict[str, Any] = {"forceinline": True, **HELPER}
+HEAVY: dict[str, Any] = {"forceinline": False, **HELPER}  # said, or it would be as its caller is
+for _options in ENTRY, LIGHT, HEAVY:  # where one of them is unknown, this import fails and nothing uses them
+    njit(**_options)(lambda: None)

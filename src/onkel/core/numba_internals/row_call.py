@@ -4,12 +4,14 @@ At every call Numba makes of Python's arrays what machine code takes, which for 
 Rows that come one by one find the same arrays each time. So all numbers that describe the arguments (addresses, shapes,
 strides, the numbers themselves) are written down once, 8 bytes each, and a function of C, made once for arguments of
 these types, reads them there and calls the compiled code itself. Only the row and its target come from Python.
+
+Gains: one row at a time; the first row of a process has to wait for the function to be made (`python -m benchmarks
+tricks`, the line of `row_call`). Without it Python makes the calls, with the same bits.
 """
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from math import fsum
 from typing import Any
 
 import numba
@@ -20,6 +22,7 @@ from numba.core import types as numba_types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np import arrayobj
 
+from onkel.core.chains import NOT_PLAIN, PLAIN, Calls, Step
 from onkel.core.interrupts import uninterrupted
 from onkel.core.numba_internals.c_api import (
     ALIGNED,
@@ -33,43 +36,23 @@ from onkel.core.numba_internals.c_api import (
     STRIDES,
     TYPE,
     builtin,
-    layout_is_known,
 )
-from onkel.core.verbs import CONFIG, EntryPoint, entry_point
 
 WORD = ir.IntType(64)  # numbers and addresses alike
 HALF = ir.IntType(32)
 REAL = ir.DoubleType()
-NOT_PLAIN = -1
-PLAIN = np.dtype(np.float32), np.dtype(np.float64)
 types: Any = numba_types
 populate_array: Any = arrayobj.populate_array
 for_range: Any = cgutils.for_range
-Calls = Sequence[tuple[Any, ...]]
-Step = Callable[..., Any]
 
 
-def chain(row: Any, target: Any, calls: Calls, answer: Callable[[], Any], otherwise: Callable[..., Any]) -> Step:
-    """A function that puts a row and its target into these arrays, makes the calls, and returns ``answer()``.
+def one_call(row: Any, target: Any, copies: Calls, calls: Calls, answer: Step, otherwise: Step) -> Step:
+    """The function that `onkel.core.chains.chain` promises, as one of C.
 
-    A call is an entry point with its arguments; one that gives 0 or False, or fails, is the last, and with k calls
-    before it ``otherwise(k, x, y)`` is returned. Where the row is not plain, an array of PLAIN numbers or a tuple, as
-    wide as the other, or the target no number, k is NOT_PLAIN and no call is made. With None for the target, the
-    function takes a row alone. Arrays are used where they are now, and are kept.
-
-    >>> from onkel.core.rows import all_finite
-    >>> row, target, other = np.zeros(2), np.zeros(1), np.ones(2, np.float32)
-    >>> calls = [(all_finite, row), (all_finite, other)]
-    >>> step = chain(row, target, calls, answer=lambda: "fine", otherwise=lambda k, x, y: k)
-    >>> step(np.array([3.0, 4.0]), 0.5), row.tolist(), target.tolist()
-    ('fine', [3.0, 4.0], [0.5])
-    >>> step((3, np.nan), 0.5), step(np.array([1, 2]), 0.5) == NOT_PLAIN
-    (0, True)
+    Calls are of dispatchers that are compiled for their arguments; those of `copies`, one for each of PLAIN, put a row
+    of such numbers into another.
     """
-    if CONFIG.DISABLE_JIT or not layout_is_known():
-        return _in_python(row, target, calls, answer, otherwise)
-    fills = [(copy, np.zeros((2, 2), kind)[:, 0], row) for kind in PLAIN]
-    kinds = tuple((_prepared(entry, args), tuple(map(numba.typeof, args))) for entry, *args in (*fills, *calls))
+    kinds = tuple((dispatcher, tuple(map(numba.typeof, args))) for dispatcher, *args in (*copies, *calls))
     given = [target, row, *(value for _, *args in calls for value in args)]
     words = [word % 2**64 for value in given for word in _words(value)]  # below 0: as two's complements
     address, code = _chained(kinds, target is not None)
@@ -77,35 +60,9 @@ def chain(row: Any, target: Any, calls: Calls, answer: Callable[[], Any], otherw
     return builtin(address, (np.array(words, np.uint64), answer, otherwise, kept))
 
 
-@entry_point
-def copy(x: Any, row: Any) -> None:
-    """Copy the numbers of a row."""
-    for j in range(row.shape[0]):
-        row[j] = x[j]
-
-
-def _in_python(row: Any, target: Any, calls: Calls, answer: Callable[[], Any], otherwise: Callable[..., Any]) -> Step:
-    def step(x: Any, *y: Any) -> Any:
-        if not (type(x) is tuple or (type(x) is np.ndarray and x.dtype in PLAIN)) or np.shape(x) != row.shape:
-            return otherwise(NOT_PLAIN, x, *y)
-        row[:] = x
-        for number in y:
-            try:
-                target[0] = fsum((number,))
-            except (TypeError, ValueError, OverflowError):
-                return otherwise(NOT_PLAIN, x, *y)
-        for k, (entry, *args) in enumerate(calls):
-            given = entry(*args)
-            if given is not None and not given:
-                return otherwise(k, x, *y)
-        return answer()
-
-    return step
-
-
-def _prepared(entry: EntryPoint[..., Any], args: list[Any]) -> Any:
-    entry.bind(*args)
-    return entry.dispatcher
+def code_of(dispatcher: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
+    """What a dispatcher has compiled for these types, without a look at what it is called with."""
+    return dispatcher.overloads[kinds].entry_point
 
 
 def _words(value: Any) -> Iterator[int]:
