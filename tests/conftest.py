@@ -2,6 +2,8 @@
 
 import gc
 
+from tests import fast
+
 BACKWARDS = ("test_cuts_layouts_interruptions.py", "test_standardisation.py")
 FIRST = (  # minutes each, the longest first: at the end, the other worker would wait for them
     "test_conventions.py", "test_cuts_layouts_interruptions.py", "test_twins_and_worked_numbers.py", "test_checks.py",
@@ -9,7 +11,20 @@ FIRST = (  # minutes each, the longest first: at the end, the other worker would
 )  # fmt: skip
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--fast", action="store_true", help="one recipe for each loop, and no slow test (tests/fast.py)")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave the tests that are wanted, in the order that takes the least time."""
+    if config.getoption("--fast"):
+        left_out = [item for item in items if not fast.chosen(item)]
+        items[:] = [item for item in items if fast.chosen(item)]
+        config.hook.pytest_deselected(items=left_out)
+    put_in_order(items)
+
+
+def put_in_order(items):
     """Let the longest tests come first, and some files go through the recipes from the last to the first.
 
     Two workers that go through them in the same order would compile everything twice; these meet in the middle, where

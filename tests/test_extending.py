@@ -1,14 +1,14 @@
 """The pieces of docs/extending.md, run as a user would: from a module of one's own, in fresh processes."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).parents[1] / "docs" / "extending.md"
+from tests.guide import code
+
 USE = """
 import numpy as np
 from mine import huber_ogd, Huber
@@ -26,10 +26,6 @@ print(repr(float(rest[-1, 0])))
 """
 
 
-def code_of_the_guide() -> str:
-    return "\n".join(re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL))
-
-
 def run(folder: Path, **environment: str) -> float:
     settings = {**os.environ, "ONKEL_CACHE": str(folder / "cache"), "PYTHONPATH": str(folder), **environment}
     done = subprocess.run([sys.executable, "-c", USE], cwd=folder, env=settings, capture_output=True, text=True)
@@ -39,11 +35,11 @@ def run(folder: Path, **environment: str) -> float:
 
 def test_a_piece_of_ones_own_compiles_saves_and_is_compiled_anew_when_it_is_edited(tmp_path):
     module = tmp_path / "mine.py"
-    module.write_text(code_of_the_guide())
+    module.write_text(code()["mine.py"])
     compiled = run(tmp_path)
     assert run(tmp_path) == compiled  # from the cache
     assert run(tmp_path, NUMBA_DISABLE_JIT="1") == pytest.approx(compiled, rel=1e-12)
-    module.write_text(code_of_the_guide().replace("slopes[0] = min(", "slopes[0] = 0.5 * min("))
+    module.write_text(code()["mine.py"].replace("slopes[0] = min(", "slopes[0] = 0.5 * min("))
     edited = run(tmp_path)
     assert edited == pytest.approx(run(tmp_path, NUMBA_DISABLE_JIT="1"), rel=1e-12)
     assert edited != pytest.approx(compiled, rel=1e-3)

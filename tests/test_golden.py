@@ -1,11 +1,9 @@
 """The runs of the authors' own code: the same mistakes at the same rows, the same losses, the same final models.
 
-The traces are data of this project but not of this repository; without them these tests are skipped.
+The trace of german is here; without the others, which are not of this repository, their tests are skipped.
 """
 
-import csv
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,12 +21,10 @@ from onkel.recipes import make_learner
 from tests.naive.worked import by_rows
 from tests.replay import replay
 from tests.tables import state_of
+from tests.traces import ELSEWHERE, HERE, lines, needs_all, read, scaled_german
 
-GOLDEN = Path(__file__).parents[2] / "shared" / "spec" / "golden"
 TOLERANCE = 1e-8  # the traces are printed with 10 to 12 digits
 OF_AN_INVERSE = 1e-6  # the authors' inverse is that far off
-
-pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="the golden traces are not here")
 
 
 class Data(NamedTuple):
@@ -98,9 +94,9 @@ REGRESSED = [
 ]
 
 
-@lru_cache
-def read(name):
-    return np.loadtxt(GOLDEN / name, ndmin=1)
+def random_numbers(run, kind):
+    """The numbers that a run took in place of its own random ones."""
+    return read(f"german_{kind}.txt" if "german" in run.prefix else f"stream_{kind}.txt")
 
 
 @lru_cache
@@ -128,13 +124,13 @@ def unlearned(run, recipe, n_features):
     learner = make_learner(recipe, sigma=run.sigma, **given)
     online = learner.start(n_features, run.task, outputs, dtype="float64")
     at_random = recipe == "rbp" or (recipe, run.removal) == ("bogd", "random")
-    return replay(online, read("stream_uniform.txt")) if at_random else online
+    return replay(online, random_numbers(run, "uniform")) if at_random else online
 
 
 def with_given_frequencies(run, d):
     """FOGD on the normal numbers of the trace, which fill U column by column. Scaled features need D times the step."""
     D, outputs = run.n_frequencies, OUTPUTS[run.task]
-    U = read("stream_normal.txt")[: d * D].reshape(D, d).T / run.sigma
+    U = random_numbers(run, "normal")[: d * D].reshape(D, d).T / run.sigma
     loss = losses.squared(0.1) if run.task == "regression" else losses.hinge()
     model = linear(fourier(U, np.float64), loss, steps.constant(D * run.fourier_eta), outputs, np.float64)
     return Online(make_learner("fogd"), run.task, Setting(d, outputs, np.dtype(np.float64)), model)
@@ -167,8 +163,7 @@ def test_mistakes_are_made_at_the_very_rows_of_the_authors_run(which, recipe, na
 
 def summary(which, name):
     """The lines of a summary that are about one algorithm: one per permutation."""
-    with open(GOLDEN / f"{RUNS[which].prefix}.csv") as file:
-        return [line for line in csv.DictReader(file) if line["algorithm"] == name]
+    return [line for line in lines(f"{RUNS[which].prefix}.csv") if line["algorithm"] == name]
 
 
 def kept(online):
@@ -250,3 +245,13 @@ def test_compressed_rows_give_the_bits_of_dense_ones(recipe):
     online = unlearned(RUNS["dna"], recipe, X.shape[1])
     scores = online.learn(sparse.csr_matrix(X), y)
     assert trees.same(scores, learned("dna", recipe)[1])
+
+
+@needs_all
+def test_the_trace_that_is_here_has_the_numbers_of_the_whole_one():
+    for name in HERE.files:
+        source = ELSEWHERE / name.replace("german_normal", "stream_normal").replace("german_uniform", "stream_uniform")
+        if source.suffix == ".txt":
+            np.testing.assert_array_equal(read(name), np.loadtxt(source, max_rows=len(read(name)), ndmin=1))
+    X, y = scaled_german()
+    np.testing.assert_array_equal(np.column_stack([y, X]), np.loadtxt(ELSEWHERE / "german_scaled_run1order.txt"))

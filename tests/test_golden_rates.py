@@ -1,6 +1,5 @@
 """Where the runs of the authors' code cannot be followed row by row, because rounding decides in them: error rates."""
 
-from functools import lru_cache
 from statistics import mean, stdev
 
 import numpy as np
@@ -12,9 +11,8 @@ from onkel import FeatureMapTransformer
 from onkel.model.targets import decide
 from onkel.pieces import kernels
 from onkel.recipes import make_learner
-from tests.test_golden import GOLDEN, NOT_REPRODUCIBLE, RUNS, data, mistakes, read
-
-pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="the golden traces are not here")
+from tests.test_golden import NOT_REPRODUCIBLE, RUNS, data, mistakes
+from tests.traces import needs_all, scaled_german
 
 ORDERS = 20
 TABLE_7 = {"projectron": (22.7, 4.4), "projectron_pp": (23.1, 6.1)}  # dna: mean and standard deviation in percent
@@ -39,10 +37,9 @@ def test_projections_make_as_many_mistakes_as_the_paper_says(which, recipe):
     assert stdev(rates) < spread  # the guard keeps the inverse from breaking down
 
 
-@lru_cache
 def scaled():
-    table = read("german_scaled_run1order.txt")
-    return np.ascontiguousarray(table[:, 1:]), (table[:, 0] > 0).astype(float)
+    X, y = scaled_german()
+    return X, (y > 0).astype(float)
 
 
 def error(online, X, y):
@@ -74,6 +71,7 @@ def test_a_linear_machine_on_landmarks_errs_as_often_as_the_toolbox():
     assert abs(mean(errors) - 0.262) < 2.0 * stdev(errors)
 
 
+@needs_all
 def test_the_command_gives_table_5():
     for line in table5.lines():
         allowed = 2.0 if line.name in ("RBP", "BOGD") else 1.5  # what they remove is random

@@ -84,7 +84,7 @@ def test_an_unknown_name_lists_the_built_in_streams():
 
 
 def test_an_unknown_format_is_refused():
-    with pytest.raises(StreamError, match=r"^The format must be libsvm, csv, parquet or arrow, not 'arff'\.$"):
+    with pytest.raises(StreamError, match=r"^The format must be arrow, csv, libsvm or parquet, not 'arff'\.$"):
         open_stream("-", format="arff")
 
 

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, Unpack, get_args
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Unpack
 
 from onkel.streams.ahead import read_ahead
-from onkel.streams.arrow_files import ENDINGS, ArrowFile
+from onkel.streams.arrow_files import ArrowFile
 from onkel.streams.block import (
     Block,
     Stream,
@@ -38,7 +39,8 @@ from onkel.streams.generators import (
 from onkel.streams.libsvm import LibsvmFile
 from onkel.streams.lines import OnError
 from onkel.streams.memory import ArrayStream, DictStream
-from onkel.streams.opening import COMPRESSIONS, Source, name_of, open_bytes
+from onkel.streams.opening import Source, open_bytes
+from onkel.streams.readers import Asked, Format, check_format, open_file
 from onkel.streams.table import NOTHING_KNOWN, Known, Reading
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "CsvFile",
     "DictStream",
     "FirstRows",
+    "Format",
     "GeneratedStream",
     "LibsvmFile",
     "Stream",
@@ -74,7 +77,8 @@ __all__ = [
     "waves",
 ]
 
-Format = Literal["libsvm", "csv", "parquet", "arrow"]
+for _found in iter_modules(__path__):  # a reader that is put beside these is in the table of `readers`, too
+    import_module(f"{__name__}.{_found.name}")
 
 
 @dataclass(frozen=True)
@@ -123,9 +127,9 @@ def open_stream(
     n_features
         Number of features of a file.
     format
-        "libsvm", "csv", "parquet" or "arrow". By default after the ending: .csv and .tsv; .parquet and .pq; .arrow,
-        .feather and .ipc; everything else is LIBSVM text. An ending .gz, .bz2, .xz or .zst of a text is not looked at.
-        A folder is one stream of all Parquet and Arrow files in it.
+        A name in `onkel.streams.readers.READERS`: "libsvm", "csv", "parquet" or "arrow". By default after the ending:
+        .csv and .tsv; .parquet and .pq; .arrow, .feather and .ipc; everything else is LIBSVM text. An ending .gz, .bz2,
+        .xz or .zst of a text is not looked at. A folder is one stream of all Parquet and Arrow files in it.
     seed
         Seed of a built-in stream.
     rows
@@ -146,8 +150,7 @@ def open_stream(
     (4096, 2) (4096,)
     (904, 2) (904,)
     """
-    if format not in (None, *get_args(Format)):
-        raise StreamError(f"The format must be libsvm, csv, parquet or arrow, not {format!r}.")
+    check_format(format)
     if rows is not None and rows < 1:
         raise StreamError(f"A stream must have at least one row, not {rows}.")
     name = "drifting" if source is None else os.fspath(source)
@@ -156,28 +159,5 @@ def open_stream(
         return STREAMS[name](seed=seed, block_rows=block_rows, **limit)
     if name != "-" and not os.path.exists(name):
         raise StreamError(f"{name!r} is neither a file nor a built-in stream ({', '.join(STREAMS)}).")
-    stream = _open_file(name, format, Reading(n_features, block_rows, on_error, known), choice, grows)
+    stream = open_file(Asked(name, format, Reading(n_features, block_rows, on_error, known), choice, grows))
     return stream if rows is None else FirstRows(stream, rows)
-
-
-def _open_file(name: str, format: Format | None, reading: Reading, choice: ColumnChoice, grows: bool) -> Stream:
-    words, found = reading._asdict(), format or _format_of(name)
-    if found == "csv":
-        return CsvFile(name, **words, **choice)
-    if found == "parquet" or found == "arrow":
-        return ArrowFile(name, format=format and found, **words, **choice)
-    more = ", ".join(key for key in choice if key != "label")
-    if more:
-        raise StreamError(f"{name_of(name)}: LIBSVM text has no columns to choose ({more}).")
-    words["labels"] = words.pop("known").labels
-    return LibsvmFile(name, **words, grows=grows)
-
-
-def _format_of(name: str) -> Format:
-    path = Path(name)
-    if path.is_dir():
-        return "parquet"  # or arrow: each file of a folder is asked
-    if path.suffix.lower() in ENDINGS:
-        return ENDINGS[path.suffix.lower()]
-    plain = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
-    return "csv" if plain.suffix.lower() in (".csv", ".tsv") else "libsvm"

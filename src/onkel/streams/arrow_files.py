@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
+from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, cast
 
 import numpy as np
 
@@ -16,13 +16,13 @@ from onkel.streams.encoding import Cells, faulty_rows, kept
 from onkel.streams.lines import Faults, OnError
 from onkel.streams.opening import Source
 from onkel.streams.partitions import Keys, keys_of
+from onkel.streams.readers import Asked, reader
 from onkel.streams.table import NOTHING_KNOWN, Known, Opened, Reading, TableStream
 
 ArrowFormat: TypeAlias = Literal["parquet", "arrow"]
 
-ENDINGS: dict[str, ArrowFormat] = {
-    ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
-}  # fmt: skip
+PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+ENDINGS: dict[str, ArrowFormat] = {**dict.fromkeys(PARQUET, "parquet"), **dict.fromkeys(ARROW, "arrow")}
 
 BATCH_CELLS = 2**19  # unpacked at once where blocks are smaller
 BUFFER_BYTES = 2**18  # for each column
@@ -133,6 +133,13 @@ class ArrowFile(TableStream):
             if len(cells.labels):
                 yield cells
             row += len(faulty)
+
+
+@reader("parquet", *PARQUET, folders=True)
+@reader("arrow", *ARROW)
+def _(asked: Asked) -> ArrowFile:
+    format = cast(ArrowFormat | None, asked.format)
+    return ArrowFile(asked.name, format=format, **asked.reading._asdict(), **asked.choice)
 
 
 def files_of(source: Path) -> list[Path]:

@@ -14,6 +14,7 @@ from onkel.streams.encoding import Cells, Text, faulty_rows
 from onkel.streams.lines import BYTE_ORDER_MARK, Faults, OnError, whole_lines
 from onkel.streams.matching import another_separator, wanted
 from onkel.streams.opening import Source, name_of, open_bytes, read_once
+from onkel.streams.readers import Asked, reader
 from onkel.streams.records import Lines, Record, records
 from onkel.streams.table import NOTHING_KNOWN, Known, Opened, Reading, TableStream
 
@@ -106,6 +107,11 @@ class CsvFile(TableStream):
             raise at_line(name, head[0].line, str(error)) from None
         layout = layout._replace(plan=layout.plan._replace(separator=delimiter))
         return Opened(layout.plan, _pieces(texts, layout, delimiter, _Reader(name, faults)), head[0].line)
+
+
+@reader("csv", ".csv", ".tsv", text=True)
+def _(asked: Asked) -> CsvFile:
+    return CsvFile(asked.name, **asked.reading._asdict(), **asked.choice)
 
 
 class _Reader(NamedTuple):

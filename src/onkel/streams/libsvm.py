@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from onkel.streams.block import Block, StreamError, Summary, better_dense, csr, dense, stored, summarise
 from onkel.streams.lines import Faults, OnError, whole_lines
 from onkel.streams.opening import Source, name_of, open_bytes, read_once
+from onkel.streams.readers import Asked, reader
 from onkel.streams.scan import ODD_LINE, TEXT_DONE, Columns, Progress, scan
 from onkel.streams.slow_parser import MOST_FEATURES, Limits, read_odd_line
 
@@ -126,6 +127,15 @@ class LibsvmFile:
                 yield block
         if empty:
             raise StreamError(f"{limits.name}: there are no rows in it.")
+
+
+@reader("libsvm")  # all files whose ending no other reader claims
+def _(asked: Asked) -> LibsvmFile:
+    more = ", ".join(key for key in asked.choice if key != "label")
+    if more:
+        raise StreamError(f"{name_of(asked.name)}: LIBSVM text has no columns to choose ({more}).")
+    n_features, block_rows, on_error, known = asked.reading
+    return LibsvmFile(asked.name, n_features, block_rows, None, on_error, known.labels, asked.grows)
 
 
 def _as_wide(rows: Any, n_features: int) -> Any:

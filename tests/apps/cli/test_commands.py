@@ -186,6 +186,7 @@ def test_a_file_that_tune_did_not_write_is_refused(folder, capsys):
     assert spoken(capsys.readouterr().err) == ["onkel: --tuned brings its own learner: leave out --learner."]
 
 
+@pytest.mark.slow
 def test_warm_leaves_nothing_to_compile(tmp_path, monkeypatch):
     environment = os.environ | {"ONKEL_CACHE": str(tmp_path)}
     given = ["fogd", "--task", "binary", "--layout", "dense"]

@@ -193,6 +193,7 @@ def test_what_has_no_learner_here_is_said(home):
     assert "- BKM over sigma: our `bkm` has no such parameter" in page(straight("bkm-figures"))
 
 
+@pytest.mark.slow
 def test_a_figure_runs_as_a_process(home):
     command = [
         sys.executable,

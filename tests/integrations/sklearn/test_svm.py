@@ -1,14 +1,11 @@
 """Linear support vector machines on feature maps."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from onkel import IsolationTransformer, ik_svm, llsvm
-
-GOLDEN = Path(__file__).parents[4] / "shared" / "spec" / "golden"
+from tests.traces import scaled_german
 
 
 def curved(n=600, seed=0):
@@ -35,9 +32,7 @@ def test_inner_products_are_shares_of_equal_cells_and_layouts_agree(partition):
     assert (again.transform(sparse.csr_matrix(X)) != Z).nnz == 0
 
 
-@pytest.mark.skipif(not GOLDEN.is_dir(), reason="the golden files are not here")
 def test_the_training_error_on_german_is_near_that_of_the_toolbox():
-    table = np.loadtxt(GOLDEN / "german_scaled_run1order.txt")
-    X, y = table[:, 1:], table[:, 0]
+    X, y = scaled_german()
     errors = [1.0 - llsvm(20, landmarks="random", gamma=0.5, random_state=s).fit(X, y).score(X, y) for s in range(20)]
     assert abs(np.mean(errors) - 0.2620) < 2.0 * max(np.std(errors, ddof=1), 0.005)

@@ -7,7 +7,7 @@ from typing import Any, cast
 from onkel.streams.columns import HASH_COLUMNS, ColumnChoice
 
 
-def add_to(add: Any) -> None:
+def add_options(add: Any) -> None:
     """Add the options."""
     add("--label", default=None, metavar="COLUMN", help="label column of a table, name or position (default: last)")
     add("--columns", action="append", type=_names, metavar="A,B,...", help="columns of the features (default: all)")

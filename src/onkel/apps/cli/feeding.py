@@ -32,7 +32,6 @@ from onkel.streams.block import (
     take,
 )
 from onkel.streams.columns import ColumnChoice
-from onkel.streams.libsvm import LibsvmFile
 from onkel.streams.opening import name_of, read_once
 from onkel.streams.table import Known
 
@@ -262,7 +261,7 @@ def _looked_at(stream: Any, options: argparse.Namespace, saved: Stored | None) -
     labels = np.unique(first.labels)
     whole = labels.dtype.kind in "US" or np.array_equal(labels, np.floor(labels))
     found, width, as_arrays = Labels(tuple(labels.tolist()) if whole else (), held), first.rows.shape[1], None
-    if isinstance(stream, LibsvmFile) and stream.grows:
+    if getattr(stream, "grows", False):
         width = max(1, int(last_columns(first.rows).max(initial=0)))
         as_arrays = better_dense(int(np.count_nonzero(stored(first.rows))), held, width)
     return (chain(reblock([head], options.block), rest) if once else stream), _Seen(None, width, found, as_arrays)
@@ -301,7 +300,7 @@ def _columns(options: argparse.Namespace, stream: Any, width: int) -> Columns:
     """What the columns of a stream are, before its first row."""
     plan, missing = getattr(stream, "plan", None), options.missing or "error"
     if plan is None:
-        return Columns(grows_columns(options) and isinstance(stream, LibsvmFile), missing, None, width)
+        return Columns(getattr(stream, "grows", False), missing, None, width)
     names = plan.features if plan.named else None
     return Columns(False, missing, names, len(plan.features), table=plan._replace(missing="error"))
 

@@ -6,14 +6,28 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import onkel
-from onkel.apps.cli import compare, completion, data, describe, export, predict, reproduce, run, tune, warm
+from onkel.apps import cli
 from onkel.apps.cli.writing import flush_standard_output
 from onkel.core.interrupts import never_lost
 from onkel.core.terminal import complain
 from onkel.core.whole_files import WRITING
+
+FIRST = (
+    "run",
+    "compare",
+    "tune",
+    "predict",
+    "export",
+    "describe",
+    "data",
+    "reproduce",
+    "warm",
+)  # in the help; then the others
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,9 +50,17 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="onkel", description="Online kernel learning from streams, row by row, in constant memory.")
     top.add_argument("--version", action="version", version=f"onkel {onkel.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
-    for command in (run, compare, tune, predict, export, describe, data, reproduce, warm, completion):
+    for command in found():
         command.add_to(commands)
     return top
+
+
+def found() -> list[Any]:
+    """The commands: all files of this package that have the function `add_to`."""
+    names = sorted(module.name for module in iter_modules(cli.__path__))
+    names.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    modules = [import_module(f"{cli.__name__}.{name}") for name in names]
+    return [module for module in modules if hasattr(module, "add_to")]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

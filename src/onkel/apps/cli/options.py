@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from onkel.apps.cli import column_choice
 from onkel.apps.cli.writing import check_folder, check_target, put, target
@@ -13,7 +13,7 @@ from onkel.apps.report.page import page
 from onkel.apps.report.pictures import Reports, figure, pictures
 from onkel.apps.report.pictures import files as picture_files
 from onkel.recipes.learner import DTYPES, TASKS
-from onkel.streams import Format
+from onkel.streams.readers import READERS
 
 
 def count(text: str) -> int:
@@ -83,11 +83,11 @@ def add_reading(command: Any, required: bool = False) -> None:
         help="file, folder, '-', built-in stream or data set (default: drifting)",
         **more,
     )
-    add("--format", default=None, choices=get_args(Format), help="format of DATA (default: by its ending)")
+    add("--format", default=None, choices=sorted(READERS), help="format of DATA (default: by its ending)")
     how = "; grow takes in new ones, as on standard input"
     add("--features", type=grow_or(count), metavar="N|grow", help=f"number of features of a LIBSVM stream{how}")
     add("--block", type=count, default=4096, metavar="N", help="rows read at a time (default 4096)")
-    column_choice.add_to(add)
+    column_choice.add_options(add)
 
 
 def add_json(command: Any, what: str, *more_names: str) -> None:
