@@ -1,11 +1,13 @@
 """What is installed is what is pinned: constraints.txt has every package of every extra, with one version each."""
 
 import re
+import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 LINES = (ROOT / "constraints.txt").read_text().splitlines()
@@ -55,6 +57,18 @@ def test_every_package_that_is_needed_is_pinned(extra):
 def test_what_is_installed_is_what_is_pinned():
     installed = {name: distribution(name).version for name in needed("onkel", EXTRAS)}
     assert installed == {name: VERSIONS[name] for name in installed}
+
+
+def test_the_oldest_and_the_newest_numba_that_are_allowed_were_tried():
+    """CONTRIBUTING.md has a line for each version that was."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (allowed,) = (one for one in map(Requirement, project["dependencies"]) if one.name == "numba")
+    bounds = {own.operator: Version(own.version) for own in allowed.specifier}
+    lines = re.findall(r"^\| ([0-9.]+) \| .* \| passes \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    tried = sorted(map(Version, lines))
+    assert tried[0].release[:2] == bounds[">="].release
+    assert tried[-1] == Version(VERSIONS["numba"])
+    assert (tried[-1].major, tried[-1].minor + 1) == bounds["<"].release
 
 
 def test_nothing_in_the_project_names_a_registry():

@@ -38,6 +38,8 @@ def interrupted():
 
 
 def test_an_interrupt_while_an_entry_point_compiles_is_heeded_when_it_is_compiled():
+    all_finite(np.zeros(1))  # after which tricks have been tried
+
     @entry_point
     def doubled(number):
         return 2 * number
