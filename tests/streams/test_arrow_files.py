@@ -359,6 +359,7 @@ else:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.7])
 def test_a_file_that_is_cut_while_it_is_read_is_one_sentence(tmp_path, name, part):
