@@ -17,17 +17,8 @@ from onkel.core.interrupts import never_lost
 from onkel.core.terminal import complain
 from onkel.core.whole_files import WRITING
 
-FIRST = (
-    "run",
-    "compare",
-    "tune",
-    "predict",
-    "export",
-    "describe",
-    "data",
-    "reproduce",
-    "warm",
-)  # in the help; then the others
+# in the help; then the others
+FIRST = ("run", "compare", "tune", "predict", "export", "describe", "data", "reproduce", "warm")
 
 
 class Parser(argparse.ArgumentParser):
@@ -45,19 +36,19 @@ class UsageError(ValueError):
     """A command line that cannot be understood."""
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def parser(wanted: str = "") -> argparse.ArgumentParser:
+    """The parser of the command that is wanted, if there is one in the file of that name; else of all commands."""
     top = Parser(prog="onkel", description="Online kernel learning from streams, row by row, in constant memory.")
     top.add_argument("--version", action="version", version=f"onkel {onkel.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
-    for command in found():
+    for command in found(wanted) or found():
         command.add_to(commands)
-    return top
+    return top if not wanted or wanted in commands.choices else parser()
 
 
-def found() -> list[Any]:
-    """The commands: all files of this package that have the function `add_to`."""
-    names = sorted(module.name for module in iter_modules(cli.__path__))
+def found(wanted: str = "") -> list[Any]:
+    """The commands: all files of this package, or the one that is wanted, that have the function `add_to`."""
+    names = sorted(module.name for module in iter_modules(cli.__path__) if wanted in ("", module.name))
     names.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     modules = [import_module(f"{cli.__name__}.{name}") for name in names]
     return [module for module in modules if hasattr(module, "add_to")]
@@ -67,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code."""
     try:
         with never_lost():
-            options = parser().parse_args(arguments)
+            arguments = sys.argv[1:] if arguments is None else arguments
+            options = parser(next(iter(arguments), "")).parse_args(arguments)
             options.run(options)
             flush_standard_output()
     except BrokenPipeError:  # nobody reads on, as in `onkel data list | head`

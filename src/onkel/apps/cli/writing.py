@@ -256,8 +256,15 @@ def check_target(path: str, in_place: bool = False) -> None:
 
 def finite(value: Any) -> Any:
     """JSON knows no infinite numbers: they become null."""
+    with suppress(ValueError):
+        json.dumps(value, allow_nan=False, default=str)
+        return value  # there are none
+    return _without_infinities(value)
+
+
+def _without_infinities(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: finite(part) for key, part in value.items()}
+        return {key: _without_infinities(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [finite(part) for part in value]
+        return [_without_infinities(part) for part in value]
     return None if isinstance(value, float) and not isfinite(value) else value
