@@ -84,7 +84,12 @@ class Runner:
     def __init__(self, name: str, plain: str, cache: str) -> None:
         command = [sys.executable, "-m", "benchmarks.tricks", "runs", name]
         self.process = subprocess.Popen(
-            command, env=settings(plain, cache), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command,
+            env=settings(plain, cache),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
 
     def seconds(self) -> float:
