@@ -1,6 +1,7 @@
 """The papers' data sets: which there are, what is known of them, and how they get here."""
 
 import argparse
+from contextlib import nullcontext
 from typing import Any
 
 from rich.console import Console
@@ -112,7 +113,8 @@ def fetch_set(options: argparse.Namespace) -> None:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     hidden = options.quiet or options.json == "-" or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+    progress = Progress(*columns, console=console, transient=True, disable=hidden)
+    with nullcontext() if hidden else progress:  # Rich 13 ends a hidden one with an empty line
         bars: dict[str, Any] = {}
 
         def watch(name: str, done: int, total: int | None) -> None:

@@ -25,7 +25,7 @@ def add_to(commands: Any) -> None:
     command = add_command(commands, "warm", "compile learners ahead of their first use", __doc__, EXAMPLES)
     command.add_argument("learners", nargs="*", metavar="LEARNER", help="names of learners (default auto)")
     command.add_argument("--task", choices=TASKS, help="for this task alone")
-    command.add_argument("--layout", choices=LAYOUTS, help="for rows of this layout alone")
+    command.add_argument("--layout", choices=[*LAYOUTS], help="for rows of this layout alone")
     command.add_argument("--dtype", default="float32", choices=DTYPES, help="type of the model's numbers")
     add_json(command, "write what was compiled, and how long it took, as JSON")
     command.add_argument("--quiet", action="store_true", help="say nothing")
