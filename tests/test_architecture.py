@@ -90,7 +90,7 @@ def run():
 
 
 # Few enough to follow a row with a finger; whoever needs more looks for what can go.
-MOST = {partial_fit: (95, 60), predict_proba: (72, 40), learn: (50, 32), run: (1000, 360)}
+MOST = {partial_fit: (95, 60), predict_proba: (72, 40), learn: (50, 32), run: (800, 345)}
 
 
 @pytest.mark.parametrize("way", MOST, ids=lambda way: way.__name__)
