@@ -1,7 +1,6 @@
 """A type of model that this package does not know, in one file: it does all that the others do."""
 
 import json
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from onkel.integrations.sklearn.estimators import KernelClassifier
 from onkel.model.growth import grown
 from onkel.model.relevance import relevance
 from onkel.recipes import RECIPES
+from tests.learners.blended import made_known
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 3))
@@ -27,9 +27,7 @@ OUTPUTS = {"binary": 1, "multiclass": 3, "regression": 1}
 
 @pytest.fixture
 def blended():
-    module = import_module("tests.learners.blended")
-    RECIPES["blended"] = module.blended
-    yield module.blended
+    yield made_known()
     RECIPES.pop("blended")  # other tests go through all recipes
 
 
