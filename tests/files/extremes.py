@@ -225,8 +225,8 @@ def works(found: Stored) -> None:
     assert np.array_equal(answered(again, rows), answered(found, rows)), "saved, it learns otherwise"
     if isinstance(found.answers, ClassAnswers):
         assert np.isfinite(found.answers.counts).all(), "counts of classes are not finite"
-    row = np.asarray(rows[0].todense() if sparse.issparse(rows) else rows[0], np.float64).ravel()
-    if len(row) <= 64:
+    if rows.shape[1] <= 64:
+        row = np.asarray(rows[0].todense() if sparse.issparse(rows) else rows[0], np.float64).ravel()
         finite("scores of one row", found.online.learn_one(found.columns.filled(row[None], learns=True)[0], 1.0))
         finite("scores of one row", found.online.score_one(found.columns.filled(row[None], learns=False)[0]))
     saved(found)
