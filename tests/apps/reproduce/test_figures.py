@@ -55,7 +55,13 @@ def test_every_learner_takes_its_parameters_at_every_value(name):
                 for given, recipe in (
                     (g, one.recipe) for one in own for g in one.candidates({**letters, panel.across: x})
                 ):
-                    _ = make_learner(recipe, **given).plan(task) if recipe in RECIPES else Naive(**given)
+                    if recipe in RECIPES:
+                        learner = make_learner(recipe, **given)
+                        assert learner.plan(task).build
+                        taken = learner.get_params()
+                    else:
+                        taken = Naive(**given)._asdict()
+                    assert {key: taken[key] for key in given} == given
 
 
 def straight(name, slope=-1.0):
